@@ -1,0 +1,33 @@
+"""Ids, globs, and the nearest known ones to a misspelled one."""
+
+import difflib
+import fnmatch
+from collections.abc import Iterable, Sequence
+
+from lazyrich.core._errors import UnknownIdError
+
+
+def select(patterns: Sequence[str], known: Iterable[str], kind: str) -> list[str]:
+    """The known ids that the patterns name, in the known order; `all` and no pattern mean every one.
+
+    Args:
+        patterns: ids, globs such as `saddles/*`, or `all`.
+        known: every id there is.
+        kind: what an id stands for, for the message.
+    """
+    known = list(known)
+    if not patterns or "all" in patterns:
+        return known
+    chosen: set[str] = set()
+    for pattern in patterns:
+        matches = fnmatch.filter(known, pattern)
+        if not matches:
+            raise UnknownIdError(_unknown(pattern, known, kind))
+        chosen.update(matches)
+    return [id for id in known if id in chosen]
+
+
+def _unknown(pattern: str, known: list[str], kind: str) -> str:
+    near = difflib.get_close_matches(pattern, known, n=3, cutoff=0.5)
+    hint = f"Did you mean {' or '.join(near)}?" if near else f"Known are: {', '.join(known[:8])}."
+    return f"No {kind} is called {pattern!r}. {hint} `lazyrich list` shows all."

@@ -1,0 +1,70 @@
+"""Precision: float64 outside traces whatever the user's JAX setting, the caller's dtype inside."""
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def is_traced(*values: Any) -> bool:
+    """Whether any leaf of these pytrees is being traced by a `jit`, `vmap` or `grad` of the user's."""
+    if "jax" not in sys.modules:
+        return False
+    import jax
+
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values))
+
+
+def compute(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Evaluate a pure JAX function of pytrees of numbers at the precision the design promises.
+
+    With concrete arguments: in float64 under one cached `jit`, returning NumPy; the user's JAX setting
+    stays as it was. With traced arguments: as part of the user's trace, with all floating leaves cast to
+    the widest dtype among them that the user's setting allows.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from lazyrich.core import compute
+        >>> compute(jnp.exp, 1.0)
+        np.float64(2.718281828459045)
+    """
+    import jax
+
+    if is_traced(arguments):
+        return function(*jax.tree.map(_cast_to(_common_dtype(arguments)), arguments))
+    with jax.enable_x64(True):
+        arguments = jax.tree.map(_cast_to(np.dtype(np.float64)), arguments)
+        return jax.tree.map(lambda leaf: np.asarray(leaf)[()], _jitted(function)(*arguments))
+
+
+@functools.cache
+def _jitted(function: Callable[..., Any]) -> Callable[..., Any]:
+    import jax
+
+    return jax.jit(function)
+
+
+def _common_dtype(tree: Any) -> Any:
+    import jax
+    import jax.numpy as jnp
+
+    # jax's promotion also knows bfloat16; Python scalars and NumPy values count as what they are
+    leaves = [leaf if hasattr(leaf, "dtype") else np.asarray(leaf) for leaf in jax.tree.leaves(tree)]
+    floating = [leaf.dtype for leaf in leaves if jnp.issubdtype(leaf.dtype, jnp.floating)]
+    with jax.numpy_dtype_promotion("standard"):
+        widest = functools.reduce(jnp.promote_types, floating, np.dtype(np.float32))
+    return jax.dtypes.canonicalize_dtype(widest)
+
+
+def _cast_to(dtype: Any) -> Callable[[Any], Any]:
+    import jax
+    import jax.numpy as jnp
+
+    def cast(leaf: Any) -> Any:
+        if isinstance(leaf, jax.core.Tracer):
+            return leaf.astype(dtype)
+        return jnp.asarray(np.asarray(leaf), dtype=dtype)
+
+    return cast

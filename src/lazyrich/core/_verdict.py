@@ -1,0 +1,144 @@
+"""Claims and the verdicts on them."""
+
+import dataclasses
+import enum
+import math
+from typing import Any
+
+
+class Verdict(enum.StrEnum):
+    """What became of a claim or check."""
+
+    HOLDS = "holds"
+    CORRECTED = "corrected"
+    DEPARTS = "departs"
+    NOT_APPLICABLE = "not-applicable"
+    FAILS = "fails"
+
+
+@dataclasses.dataclass(frozen=True)
+class Departure:
+    """A sound reproduction that does not show what is printed: the reason, and the value we find.
+
+    The found value is pinned, so that a later change of it does not hide behind the departure.
+    """
+
+    reason: str
+    pinned: float
+    tolerance: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Correction:
+    """A printed value or form that is wrong: what it says, and what is wrong with it."""
+
+    printed: float
+    reason: str
+    erratum: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """A sentence from a paper turned into a record that passes or fails.
+
+    The verdict is computed from the numbers, never given.
+
+    Attributes:
+        statement: the claim in words.
+        source: where the paper says so.
+        expected: the value the claim (with `correction`: the corrected claim) predicts.
+        measured: the value found.
+        comparison: how to compare: `relative` |m/e − 1| ≤ tolerance, `absolute` |m − e| ≤ tolerance,
+            `at-most` m ≤ e + tolerance, `at-least` m ≥ e − tolerance.
+        tolerance: see `comparison`; the experiment says where it comes from.
+        uncertainty: standard error of `measured`, where it is an estimate.
+        num_seeds: the number of independent runs behind `measured`.
+        departure: set where the printed claim is known not to hold here.
+        correction: set where the printed value is wrong and `expected` is the right one.
+        needs: set where this preset or machine lacks what the claim needs; says what.
+    """
+
+    statement: str
+    source: str
+    expected: float
+    measured: float
+    comparison: str = "relative"
+    tolerance: float = 0.0
+    uncertainty: float | None = None
+    num_seeds: int = 1
+    departure: Departure | None = None
+    correction: Correction | None = None
+    needs: str | None = None
+
+    def __post_init__(self) -> None:
+        for field in ("expected", "measured", "tolerance"):
+            object.__setattr__(self, field, float(getattr(self, field)))
+        if self.uncertainty is not None:
+            object.__setattr__(self, "uncertainty", float(self.uncertainty))
+        if self.comparison not in _COMPARE:
+            raise ValueError(f"`comparison` must be one of {list(_COMPARE)}, got {self.comparison!r}.")
+
+    @property
+    def verdict(self) -> Verdict:
+        """Computed from the numbers; see `reason`."""
+        return self._judge()[0]
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is what it is, in words."""
+        return self._judge()[1]
+
+    def agrees(self, value: float | None = None) -> bool:
+        """Whether the measured value satisfies the claim for this expected value."""
+        expected = self.expected if value is None else value
+        return _COMPARE[self.comparison](self.measured, expected, self.tolerance)
+
+    def _judge(self) -> tuple[Verdict, str]:
+        if self.needs is not None:
+            return Verdict.NOT_APPLICABLE, f"needs {self.needs}"
+        if not math.isfinite(self.measured) and self.measured != self.expected:
+            return Verdict.FAILS, f"the measured value is {self.measured}"
+        if self.departure is not None:
+            return self._judge_departure(self.departure)
+        if self.correction is not None:
+            return self._judge_correction(self.correction)
+        return (Verdict.HOLDS, "") if self.agrees() else (Verdict.FAILS, "outside the tolerance")
+
+    def _judge_departure(self, departure: Departure) -> tuple[Verdict, str]:
+        if self.agrees():
+            return Verdict.FAILS, "recorded as a departure, but the printed claim holds"
+        if abs(self.measured - departure.pinned) > departure.tolerance:
+            return Verdict.FAILS, (
+                f"departs as recorded, but not at the recorded value "
+                f"{departure.pinned:g} ± {departure.tolerance:g}"
+            )
+        return Verdict.DEPARTS, departure.reason
+
+    def _judge_correction(self, correction: Correction) -> tuple[Verdict, str]:
+        if not self.agrees():
+            return Verdict.FAILS, "the corrected value does not hold either"
+        if self.agrees(correction.printed):
+            return Verdict.FAILS, "recorded as an erratum, but the printed value holds"
+        return Verdict.CORRECTED, correction.reason
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain record, verdict and reason included; non-finite numbers become strings."""
+        record = dataclasses.asdict(self)
+        record |= {"verdict": str(self.verdict), "reason": self.reason}
+        return {name: _plain(value) for name, value in record.items()}
+
+
+_COMPARE = {
+    "relative": lambda m, e, tolerance: m == e or abs(m - e) <= tolerance * abs(e),
+    "absolute": lambda m, e, tolerance: m == e or abs(m - e) <= tolerance,
+    "at-most": lambda m, e, tolerance: m <= e + tolerance,
+    "at-least": lambda m, e, tolerance: m >= e - tolerance,
+}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no inf and nan
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    return value

@@ -1,0 +1,5 @@
+"""Definitions that theory, simulation and measures share."""
+
+from lazyrich.core._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,0 +1,5 @@
+"""Tables of claims and checks, and the gallery."""
+
+from lazyrich.core._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,0 +1,5 @@
+"""Exact, fast training of small models, vectorised over seeds."""
+
+from lazyrich.core._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

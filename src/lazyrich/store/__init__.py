@@ -1,0 +1,5 @@
+"""Results on disk: immutable, checksummed, one file each; killed at any moment, a whole result or none."""
+
+from lazyrich.core._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)
