@@ -1,5 +1,0 @@
-"""Models: an initialiser and a pure function of parameters and input."""
-
-from lazyrich.core._lazy import attach
-
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
