@@ -17,12 +17,13 @@ def is_traced(*values: Any) -> bool:
     return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values))
 
 
-def compute(function: Callable[..., Any], *arguments: Any) -> Any:
+def compute(function: Callable[..., Any], *arguments: Any, jit: bool = True) -> Any:
     """Evaluate a pure JAX function of pytrees of numbers at the precision the design promises.
 
     With concrete arguments: in float64 under one cached `jit`, returning NumPy; the user's JAX setting
     stays as it was. With traced arguments: as part of the user's trace, with all floating leaves cast to
-    the widest dtype among them that the user's setting allows.
+    the widest dtype among them that the user's setting allows. `jit=False` is for functions made on the
+    spot, which a cache would keep for ever.
 
     Example:
         >>> import jax.numpy as jnp
@@ -36,7 +37,8 @@ def compute(function: Callable[..., Any], *arguments: Any) -> Any:
         return function(*jax.tree.map(_cast_to(_common_dtype(arguments)), arguments))
     with jax.enable_x64(True):
         arguments = jax.tree.map(_cast_to(np.dtype(np.float64)), arguments)
-        return jax.tree.map(lambda leaf: np.asarray(leaf)[()], _jitted(function)(*arguments))
+        result = (_jitted(function) if jit else function)(*arguments)
+        return jax.tree.map(lambda leaf: np.asarray(leaf)[()], result)
 
 
 @functools.cache

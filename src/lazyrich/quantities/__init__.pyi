@@ -1,0 +1,2 @@
+from ._threshold_accuracy import threshold_accuracy as threshold_accuracy
+from ._threshold_accuracy import threshold_loss as threshold_loss

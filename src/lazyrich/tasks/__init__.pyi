@@ -1,0 +1,1 @@
+from ._teacher_student import TeacherStudent as TeacherStudent

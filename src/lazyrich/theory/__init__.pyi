@@ -1,0 +1,3 @@
+from ._linear_flow import LinearFlow as LinearFlow
+from ._linear_grokking import LinearGrokking as LinearGrokking
+from ._marchenko_pastur import MarchenkoPastur as MarchenkoPastur

@@ -1,0 +1,70 @@
+"""Linear regression on Gaussian inputs with a linear teacher."""
+
+import dataclasses
+from typing import Any
+
+from lazyrich.core import Convention, whole
+
+
+@dataclasses.dataclass(frozen=True)
+class TeacherStudent:
+    r"""Inputs $x \sim \mathcal{N}(0, I)$, labels $T^\top x$ from a random linear teacher.
+
+    The loss is the mean over samples and outputs of the squared error, without a ½:
+
+    $$ \mathcal{L} = \frac{1}{N d_\mathrm{out}} \sum_i \|(S - T)^\top x_i\|^2
+                   = \frac{1}{d_\mathrm{out}} \operatorname{Tr}[D^\top \Sigma D],
+       \qquad D = S - T $$
+
+    Teacher and student entries are drawn from $\mathcal{N}(0, 1 / 2 d_\mathrm{in} d_\mathrm{out})$, so
+    that $\mathbb{E}\|D\|^2 = 1$ at the start.
+
+    Attributes:
+        input_dimension: $d_\mathrm{in}$.
+        num_samples: $N$, the size of the training set.
+        output_dimension: $d_\mathrm{out}$.
+
+    Example:
+        >>> from lazyrich.tasks import TeacherStudent
+        >>> task = TeacherStudent(input_dimension=90, num_samples=100)
+        >>> task.aspect_ratio
+        0.9
+    """
+
+    input_dimension: int
+    num_samples: int
+    output_dimension: int = 1
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = int(whole(field.name, getattr(self, field.name), advice="Pass a size ≥ 1."))
+            object.__setattr__(self, field.name, value)
+
+    @property
+    def aspect_ratio(self) -> float:
+        r"""$\lambda = d_\mathrm{in} / N$."""
+        return self.input_dimension / self.num_samples
+
+    @property
+    def convention(self) -> Convention:
+        """How loss and time are counted."""
+        return Convention(
+            loss="mean over samples and outputs of the squared error, no ½",
+            time="number of gradient-descent steps",
+            time_unit="steps",
+        )
+
+    def inputs(self, key: Any, num_samples: int | None = None) -> Any:
+        """Gaussian inputs, one per row; the training set's number of them unless told otherwise."""
+        import jax
+
+        rows = self.num_samples if num_samples is None else num_samples
+        return jax.random.normal(key, (rows, self.input_dimension), dtype=float)
+
+    def weights(self, key: Any) -> Any:
+        """A teacher, or a student at the start: both are drawn alike."""
+        import jax
+
+        shape = (self.input_dimension, self.output_dimension)
+        scale = (2 * self.input_dimension * self.output_dimension) ** -0.5
+        return scale * jax.random.normal(key, shape, dtype=float)
