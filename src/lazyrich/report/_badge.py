@@ -23,5 +23,5 @@ def dots(counts: Counter[Mark]) -> str:
 
 
 def classes(counts: Counter[Mark]) -> str:
-    """Style classes that say which verdicts are inside; the filter hides what lacks the chosen one."""
+    """Style classes for the filter, which hides what lacks the chosen verdict."""
     return " ".join(["filtered", *(f"has-{mark.name}" for mark in counts)])

@@ -7,7 +7,6 @@ from rich.text import Text
 
 from lazyrich.report._mark import Mark
 
-
 _VERDICT_WIDTH = 12
 
 

@@ -58,7 +58,9 @@ def _heading(record: dict[str, Any]) -> Text:
 def _experiment(record: dict[str, Any]) -> Table:
     table = _columns()
     if is_failed(record):
-        table.add_row(verdict_cell(CRASHED), Text(one_line(record.get("error")) or "no reason given"))
+        table.add_row(
+            verdict_cell(CRASHED), Text(one_line(record.get("error")) or "no reason given")
+        )
     for claim in record.get("claims") or []:
         _add_claim(table, claim)
     if not table.row_count:

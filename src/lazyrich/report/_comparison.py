@@ -31,7 +31,8 @@ def expected(claim: dict[str, Any]) -> str:
 def measured(claim: dict[str, Any]) -> str:
     """The measured value ± its standard error.
 
-    Nothing was measured where a claim is not applicable. A value that is not as expected gets as many digits as it takes to see the difference.
+    Nothing was measured where a claim is not applicable. A value that is not as expected gets as
+    many digits as it takes to see the difference.
     """
     value, wanted = claim.get("measured"), claim.get("expected")
     if claim.get("verdict") == "not-applicable":
@@ -63,7 +64,9 @@ def reason(record: dict[str, Any]) -> str:
         return ""
     correction = record.get("correction")
     erratum = one_line(correction.get("erratum")) if isinstance(correction, dict) else ""
-    return " ".join(filter(None, [one_line(record.get("reason")), erratum and f"Erratum: {erratum}"]))
+    return " ".join(
+        filter(None, [one_line(record.get("reason")), erratum and f"Erratum: {erratum}"])
+    )
 
 
 def _fraction(tolerance: Any) -> str:

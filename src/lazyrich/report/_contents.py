@@ -21,7 +21,8 @@ def legend(counts: Counter[Mark]) -> str:
     rows = "\n".join(_legend_row(mark, counts[mark]) for mark in shown)
     return f"""<fieldset class="legend">
 <legend>Verdicts, and which to show</legend>
-<label><input type="radio" name="show" value="all" checked> <span class="all">all experiments</span></label>
+<label><input type="radio" name="show" value="all" checked>
+<span class="all">all experiments</span></label>
 {rows}
 </fieldset>"""
 
@@ -58,6 +59,6 @@ def _entry(anchor: str, record: dict[str, Any], mixed: bool) -> str:
     preset = f" <small>{escape(record.get('preset'))}</small>" if mixed else ""
     title = escape(record.get("title"))
     return (
-        f'<li class="{classes(counts)}"><a href="#{anchor}" title="{title}"><b>{item}</b>{preset} {title}</a> '
-        f"{dots(counts)}</li>"
+        f'<li class="{classes(counts)}"><a href="#{anchor}" title="{title}">'
+        f"<b>{item}</b>{preset} {title}</a> {dots(counts)}</li>"
     )

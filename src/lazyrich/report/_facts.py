@@ -1,4 +1,4 @@
-"""What stands below an experiment: how to run it, what its axes mean, how it came about, whom to cite."""
+"""Below an experiment: how to run it, what its axes mean, how it came about, whom to cite."""
 
 import json
 from pathlib import Path
@@ -56,7 +56,11 @@ def _files(record: dict[str, Any], folder: Path) -> str:
 
 def _configuration(record: dict[str, Any]) -> str:
     config = record.get("config")
-    return _details("Configuration", json.dumps(config, indent=2, ensure_ascii=False)) if config else ""
+    return (
+        _details("Configuration", json.dumps(config, indent=2, ensure_ascii=False))
+        if config
+        else ""
+    )
 
 
 def _citation(record: dict[str, Any]) -> str:
@@ -67,6 +71,5 @@ def _citation(record: dict[str, Any]) -> str:
 
 
 def _details(name: str, text: str, before: str = "") -> str:
-    return (
-        f"<details><summary>{name}</summary>{before}<pre><code>{escape_lines(text)}</code></pre></details>"
-    )
+    pre = f"<pre><code>{escape_lines(text)}</code></pre>"
+    return f"<details><summary>{name}</summary>{before}{pre}</details>"

@@ -49,7 +49,7 @@ MARKS = {
         Mark(Verdict.DEPARTS, "≠", "departs", "depart", "yellow",
              "A sound reproduction does not show what is printed; the reason is recorded and "
              "the value found is pinned."),
-        Mark(Verdict.NOT_APPLICABLE, "○", "not applicable", "not applicable", "bright_black",
+        Mark(Verdict.NOT_APPLICABLE, "○", "not applicable", "not applicable", "dim",
              "This preset or machine lacks what the claim needs."),
         Mark(Verdict.FAILS, "✗", "fails", "fail", "bold red",
              "The value found disagrees, and we do not understand why."),
@@ -57,7 +57,9 @@ MARKS = {
     )
 }  # fmt: skip
 
-_UNKNOWN = Mark("unknown", "?", "unknown", "unknown", "bold red", "This record has no known verdict.")
+_UNKNOWN = Mark(
+    "unknown", "?", "unknown", "unknown", "bold red", "This record has no known verdict."
+)
 
 
 def mark(verdict: Any) -> Mark:

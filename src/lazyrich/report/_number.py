@@ -56,7 +56,9 @@ def duration(seconds: Any) -> str:
     if whole < 60:
         return f"{number(seconds, 2)} s"
     (large, small), units = (
-        (divmod(whole, 60), ("min", "s")) if whole < 3600 else (divmod(whole // 60, 60), ("h", "min"))
+        (divmod(whole, 60), ("min", "s"))
+        if whole < 3600
+        else (divmod(whole // 60, 60), ("h", "min"))
     )
     return f"{large} {units[0]} {small} {units[1]}"
 

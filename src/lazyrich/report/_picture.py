@@ -24,10 +24,11 @@ def picture(folder: Path, path: Any, description: str) -> str:
     if not (data.startswith(_PNG_START) and data.endswith(_PNG_END)):
         return _note("The figure's file is damaged; it is not a whole PNG picture.")
     width, height = struct.unpack(">II", data[16:24])
+    source = f"data:image/png;base64,{base64.b64encode(data).decode()}"
     return (
         '<label class="zoom"><input type="checkbox" aria-label="Enlarge the figure">'
-        f'<span><img alt="{escape(description)}" width="{width}" height="{height}" decoding="async" '
-        f'src="data:image/png;base64,{base64.b64encode(data).decode()}"></span></label>'
+        f'<span><img alt="{escape(description)}" width="{width}" height="{height}" '
+        f'src="{source}"></span></label>'
     )
 
 

@@ -1,5 +1,6 @@
 """One line that says what came of a whole run."""
 
+import textwrap
 from collections.abc import Iterable
 from typing import Any
 
@@ -52,13 +53,14 @@ def _checks(checks: list[dict[str, Any]]) -> str:
 
 def _named(failed: list[dict[str, Any]], field: str) -> str:
     """Such as " (saddles/fig2a: the data set is missing; and 2 more)"."""
-    named = [
-        f"{one_line(record.get('id'))}: {one_line(record.get(field)) or 'no reason given'}"
-        for record in failed[:_MOST_NAMED]
-    ]
+    named = [f"{one_line(r.get('id'))}: {_short(r.get(field))}" for r in failed[:_MOST_NAMED]]
     if len(failed) > _MOST_NAMED:
         named.append(f"and {len(failed) - _MOST_NAMED} more")
     return f" ({'; '.join(named)})" if named else ""
+
+
+def _short(error: Any) -> str:
+    return textwrap.shorten(one_line(error), 80, placeholder=" …").rstrip(".") or "no reason given"
 
 
 def _plural(count: int, noun: str) -> str:

@@ -1,0 +1,1 @@
+from ._linear_descent import linear_descent as linear_descent

@@ -1,4 +1,4 @@
-"""Results on disk: immutable, checksummed, one file each; killed at any moment, a whole result or none."""
+"""Results on disk: immutable, checksummed, one file each; after a kill, a whole result or none."""
 
 from lazyrich.core._lazy import attach
 

@@ -30,9 +30,9 @@ _ADVICE = {
 def write_atomically(path: StrPath, data: bytes) -> None:
     """Write a file so that a kill at any moment leaves the old one, if any, or the whole new one.
 
-    The bytes go to a temporary file in the same folder, are forced to disk, and the file is renamed.
-    Folders on the way are created. After an error or Ctrl-C the temporary file is gone; after a kill
-    `remove_leftovers` deletes it.
+    The bytes go to a temporary file in the same folder and are forced to disk; then the file is
+    renamed. Folders on the way are created. After an error or Ctrl-C the temporary file is gone;
+    after a kill `remove_leftovers` deletes it.
 
     Args:
         path: the file; it is replaced if it exists.

@@ -11,9 +11,9 @@ from lazyrich.store._variables import plain_variables, raw
 def content_digest(dataset: xarray.Dataset) -> str:
     """SHA-256 of all variables and attributes, for telling whether two results are the same.
 
-    Two datasets have the same digest if names, dimensions, dtypes, attributes and every bit of every
-    array agree. The order of variables and of attributes, byte order in memory, the file's key and its
-    metadata do not count.
+    Two datasets have the same digest if names, dimensions, dtypes, attributes and every bit of
+    every array agree. The order of variables and of attributes, byte order in memory, a file's key
+    and its metadata do not count.
 
     Args:
         dataset: anything that `write_result` accepts.

@@ -1,7 +1,7 @@
 """The header of a result file: what is in it, and whether to believe it.
 
-A header is believed only after everything in it agrees with the size of the file, so nothing is ever
-allocated on the word of a header alone.
+A header is believed only after everything in it agrees with the size of the file, so nothing is
+ever allocated on the word of a header alone.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 """Attributes and metadata as strict JSON.
 
-Plain JSON has no infinities and no NaN. They are written as `{"$float": "inf"}`, `{"$float": "-inf"}`
-and `{"$float": "nan"}`. So that no dictionary of the caller can be mistaken for one of these, a key
-that begins with `$` gets a second `$`.
+Strict JSON has no infinities and no NaN. They are written as `{"$float": "inf"}`,
+`{"$float": "-inf"}` and `{"$float": "nan"}`. So that no dictionary of the caller can be mistaken
+for one of these, a key that begins with `$` gets a second `$`.
 """
 
 import json

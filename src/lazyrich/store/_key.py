@@ -5,7 +5,7 @@ from typing import Any
 
 from lazyrich.core import argument_error
 
-# No slash, no leading dot and no capital letters: a key never leaves its folder, is never hidden, and
+# No slash, no leading dot, no capital letters: a key never leaves its folder, is never hidden, and
 # two keys never meet in one file where case does not count.
 _KEY = re.compile(r"[0-9a-z_-][0-9a-z._-]{0,199}")
 _RULE = "have 1 to 200 of the characters 0-9 a-z . _ - and not begin with a dot"

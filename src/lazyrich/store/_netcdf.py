@@ -20,10 +20,11 @@ _WIDEN = 'Convert it with `.astype("float32")`, which is exact.'
 def export_netcdf(dataset: xarray.Dataset, path: StrPath) -> None:
     """Write a dataset as netCDF 4, whole or not at all.
 
-    Needs the extra `netcdf`. Booleans are written as bytes marked so that xarray reads booleans again.
-    netCDF has no complex numbers and no half precision: such variables are refused. Attributes that
-    netCDF cannot hold (booleans, None, dictionaries, nested or mixed lists) are written as JSON text.
-    The file is put together in memory, because HDF5 locks files in its own way.
+    Needs the extra `netcdf`. Booleans are written as bytes, marked so that xarray reads booleans
+    again. netCDF has no complex numbers and no half precision: such variables are refused.
+    Attributes that netCDF cannot hold (booleans, None, dictionaries, nested or mixed lists) are
+    written as JSON text. The file is put together in memory, because HDF5 locks files in its own
+    way.
 
     Args:
         dataset: anything that `write_result` accepts, but for complex numbers and half precision.
@@ -84,6 +85,7 @@ def _is_text(value: Any) -> bool:
 def _netcdf_bytes(dataset: xarray.Dataset, path: Path) -> memoryview:
     try:
         import h5netcdf
+        import h5py  # noqa: F401  (h5netcdf does not bring it)
         from xarray.backends import H5NetCDFStore
     except ImportError as error:
         raise StoreError(

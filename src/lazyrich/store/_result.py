@@ -9,7 +9,7 @@ r"""One result in one file.
     then, to the end  body: the arrays one after the other, raw, little-endian, in C order
 
 There is no pickle, so reading runs no code, and no compression, so nothing unpacks to more than the
-file's own size. Every byte is covered: the first three fields by their values, the rest by a digest.
+file's own size. Every byte is covered: the first fields by their values, the rest by a digest.
 """
 
 import contextlib
@@ -17,13 +17,14 @@ import hashlib
 import os
 import struct
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import xarray
 
-from lazyrich.core import ArgumentError, StoreError, argument_error
+from lazyrich.core import ArgumentError, StoreError
 from lazyrich.store._atomic import write_parts
 from lazyrich.store._header import Damage, check_header, entries, make_header
 from lazyrich.store._json import dump, parse, plain
@@ -89,8 +90,8 @@ def read_header(path: StrPath) -> dict[str, Any]:
         path: a file made by `write_result`.
 
     Returns:
-        A dictionary with `schema_version`, `key`, `metadata`, `attrs`; `coords` and `data_vars`, each
-        variable with `dims`, `dtype`, `shape`, `attrs`, and `offset` and `nbytes` within the body;
+        A dictionary with `schema_version`, `key`, `metadata` and `attrs`; `coords` and `data_vars`,
+        by name, with `dims`, `dtype`, `shape`, `attrs`, and `offset` and `nbytes` within the body;
         and `body` with `nbytes` and `sha256`.
 
     Raises:
@@ -124,7 +125,7 @@ def read_both(path: Path) -> tuple[dict[str, Any], xarray.Dataset]:
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def _opened(path: Path) -> Iterator[BufferedReader]:
     """The open file; whatever goes wrong inside is raised as one error that names it."""
     try:
         with open(path, "rb") as file:
@@ -150,7 +151,7 @@ def damage_error(path: Path, what: str) -> StoreError:
     )
 
 
-def _read_header(file: BinaryIO) -> dict[str, Any]:
+def _read_header(file: BufferedReader) -> dict[str, Any]:
     size = os.fstat(file.fileno()).st_size
     prelude = file.read(_PRELUDE.size)
     if prelude[: len(_MAGIC)] != _MAGIC:
@@ -179,11 +180,11 @@ def _parse(text: bytes) -> Any:
         raise Damage(f"its header is not valid JSON ({error})") from error
 
 
-def _read_body(file: BinaryIO, header: dict[str, Any]) -> dict[str, np.ndarray]:
+def _read_body(file: BufferedReader, header: dict[str, Any]) -> dict[str, np.ndarray]:
     arrays, digest = {}, hashlib.sha256()
     for name, entry in entries(header):
         arrays[name] = np.empty(entry["shape"], entry["dtype"])
-        if file.readinto(raw(arrays[name])) < entry["nbytes"]:  # type: ignore[attr-defined]
+        if file.readinto(raw(arrays[name])) < entry["nbytes"]:
             raise Damage("it was cut short in its body")
         digest.update(raw(arrays[name]))
     if digest.hexdigest() != header["body"]["sha256"]:
@@ -194,7 +195,7 @@ def _read_body(file: BinaryIO, header: dict[str, Any]) -> dict[str, np.ndarray]:
 
 
 def _check_values(name: str, array: np.ndarray) -> None:
-    """Bytes that are no booleans or no characters would make NumPy fail later, far from the file."""
+    """Refuse what would make NumPy fail later, far from the file."""
     if array.dtype.kind == "b" and np.any(array.view(np.uint8) > 1):
         raise Damage(f"{name!r} holds bytes that are not booleans")
     if array.dtype.kind == "U" and np.any(array.reshape(-1).view("<u4") > 0x10FFFF):

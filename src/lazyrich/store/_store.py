@@ -19,8 +19,8 @@ class Store:
     """Results in a folder, one file `<key>.lazyrich` each.
 
     The files are the state: there is no index that could go stale and no lock that could be left
-    behind. Any number of processes may use one folder; if two write the same key, both succeed and one
-    whole file remains. After a kill, `remove_leftovers(store.folder)` deletes what was half written.
+    behind. Any number of processes may use one folder; if two write the same key, both succeed and
+    one whole file remains. `remove_leftovers(store.folder)` deletes what a kill left half written.
 
     Args:
         folder: where the files lie; it is created by the first `write`.
@@ -98,7 +98,7 @@ class Store:
             path.unlink(missing_ok=True)
         except OSError as error:
             raise StoreError(
-                f"{path} cannot be deleted: {reason(error)}. Check that you may write to its folder."
+                f"{path} cannot be deleted: {reason(error)}. Check that its folder is yours."
             ) from error
 
     def __contains__(self, key: str) -> bool:

@@ -1,8 +1,8 @@
 """Temporary files that show whether their writer is alive.
 
-A writer holds an advisory lock on its temporary file. The kernel drops the lock when the process ends,
-however it ends, so a temporary file that can be locked is a leftover of a writer that was killed.
-The lock keeps nobody from writing: it is a sign of life and nothing else.
+A writer holds an advisory lock on its temporary file. The kernel drops the lock when the process
+ends, however it ends, so a temporary file that can be locked is a leftover of a writer that was
+killed. The lock keeps nobody from writing: it is a sign of life and nothing else.
 """
 
 import contextlib

