@@ -25,12 +25,13 @@ def expected(key: str, generation: int, size: int) -> xarray.Dataset:
 
 def check(store: Store, size: int) -> list[str]:
     """Assert that every result in the store is whole and right; return the keys."""
-    for key in store.keys():
+    keys = store.keys()
+    for key in keys:
         found = store.read(key)
         generation = found.attrs["generation"]
         assert store.header(key)["metadata"]["pid"] > 0
         assert found.identical(expected(key, generation, size)), (key, generation)
-    return store.keys()
+    return keys
 
 
 def write(folder: str, keys: list[str], size: int, first: int, count: int | None) -> None:
@@ -55,7 +56,7 @@ class Nursery:
         return self._ask(["start", [str(folder), keys, size, first, count]])
 
     def wait(self, pid: int) -> int:
-        """The exit code of a writer that has ended, or minus the signal that ended or stopped it."""
+        """The exit code of a writer, or minus the signal that ended or stopped it."""
         return self._ask(["wait", pid])
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import time
+from collections.abc import Callable, Set
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,16 @@ def temporaries(folder: Path) -> set[Path]:
     return set(folder.glob(".*.tmp"))
 
 
-def await_temporary(folder: Path) -> None:
-    while not any(_size(path) for path in temporaries(folder)):
-        time.sleep(0.0002)
+def until(condition: Callable[[], object]) -> None:
+    for _ in range(200_000):  # so that a writer that crashed does not hang the suite
+        if condition():
+            return
+        time.sleep(0.0001)
+    pytest.fail("waited in vain")
+
+
+def growing(folder: Path, others: Set[Path] = frozenset()) -> set[Path]:
+    return {path for path in temporaries(folder) - others if _size(path)}
 
 
 def _size(path: Path) -> int:
@@ -43,15 +51,15 @@ def test_a_kill_at_any_moment_leaves_whole_results(tmp_path, nursery):
     for round in range(50):
         pid = nursery.start(tmp_path, KEYS, SIZE, first=1000 * round)
         if round % 2:  # half of the kills are blind, half are aimed at a write
-            await_temporary(tmp_path)
+            until(lambda: growing(tmp_path))
             time.sleep(rng.uniform(0, 0.005))
         else:
             time.sleep(rng.uniform(0, 0.25))
         kill(nursery, pid)
         left = temporaries(tmp_path)
         in_flight += bool(left)
-        check(store, SIZE)
-        generations |= {store.header(key)["attrs"]["generation"] for key in store.keys()}
+        for key in check(store, SIZE):
+            generations.add(store.header(key)["attrs"]["generation"])
         assert set(remove_leftovers(tmp_path)) == left
         assert not temporaries(tmp_path)
     assert in_flight >= 10, f"only {in_flight} of 50 kills met a write"
@@ -64,10 +72,9 @@ def test_leftovers_of_the_dead_go_and_files_of_the_living_stay(tmp_path, nursery
     living = nursery.start(tmp_path, ["living"], SIZE, count=20)
     alive = stop_in_a_write(nursery, living, tmp_path)
     dead = nursery.start(tmp_path, ["dead"], SIZE)
-    while not (left := temporaries(tmp_path) - alive):
-        time.sleep(0.0002)
+    left = stop_in_a_write(nursery, dead, tmp_path, others=alive)
+    assert remove_leftovers(tmp_path) == []  # both writers stand still, but both live
     kill(nursery, dead)
-    left = temporaries(tmp_path) - alive
     assert set(remove_leftovers(tmp_path)) == left
     assert temporaries(tmp_path) == alive
     os.kill(living, signal.SIGCONT)
@@ -77,13 +84,13 @@ def test_leftovers_of_the_dead_go_and_files_of_the_living_stay(tmp_path, nursery
     assert Store(tmp_path).read("living").attrs["generation"] == 19
 
 
-def stop_in_a_write(nursery, pid: int, folder: Path) -> set[Path]:
+def stop_in_a_write(nursery, pid: int, folder: Path, others: Set[Path] = frozenset()) -> set[Path]:
     for _ in range(15):
-        await_temporary(folder)
+        until(lambda: growing(folder, others))
         os.kill(pid, signal.SIGSTOP)
         assert nursery.wait(pid) == -signal.SIGSTOP
-        if alive := temporaries(folder):
-            return alive
+        if found := temporaries(folder) - others:
+            return found
         os.kill(pid, signal.SIGCONT)
     pytest.fail("no write was caught under way")
 
@@ -92,8 +99,7 @@ def test_two_writers_of_the_same_and_of_other_keys(tmp_path, nursery):
     size, store = 1 << 20, Store(tmp_path)
     one = nursery.start(tmp_path, ["both", "one"], size, first=0, count=15)
     two = nursery.start(tmp_path, ["two", "both"], size, first=100, count=15)
-    while "one" not in store or "two" not in store:
-        time.sleep(0.001)
+    until(lambda: "one" in store and "two" in store)
     for _ in range(15):  # readers meet only whole results, while both write
         assert "both" in check(store, size)
     assert [nursery.wait(one), nursery.wait(two)] == [0, 0]
@@ -108,12 +114,13 @@ def test_sweeping_never_disturbs_writers(tmp_path, nursery):
     one = nursery.start(tmp_path, ["both", "one"], 4096, first=0, count=100)
     two = nursery.start(tmp_path, ["two", "both"], 4096, first=1000, count=100)
     store = Store(tmp_path)
-    while not ends_at(store, "one", 99) or not ends_at(store, "two", 1099):
-        assert remove_leftovers(tmp_path) == [] or True
+    until(lambda: sweep_and_look(store, {"one": 99, "two": 1099}))
     assert [nursery.wait(one), nursery.wait(two)] == [0, 0]
     assert check(store, 4096) == ["both", "one", "two"]
     assert not temporaries(tmp_path)
 
 
-def ends_at(store: Store, key: str, generation: int) -> bool:
-    return key in store and store.header(key)["attrs"]["generation"] == generation
+def sweep_and_look(store: Store, last: dict[str, int]) -> bool:
+    remove_leftovers(store.folder)
+    found = {key: store.header(key)["attrs"]["generation"] for key in last if key in store}
+    return found == last

@@ -2,6 +2,7 @@ from ._arguments import choice as choice
 from ._arguments import real as real
 from ._arguments import whole as whole
 from ._bibliography import bibtex as bibtex
+from ._bibliography import papers as papers
 from ._bibliography import reference as reference
 from ._bibliography import Reference as Reference
 from ._check import Check as Check
@@ -22,10 +23,13 @@ from ._errors import DataError as DataError
 from ._errors import LazyrichError as LazyrichError
 from ._errors import StoreError as StoreError
 from ._errors import UnknownIdError as UnknownIdError
+from ._experiment import Experiment as Experiment
 from ._ids import select as select
 from ._precision import compute as compute
 from ._precision import is_traced as is_traced
+from ._seeds import seed_chunks as seed_chunks
 from ._verdict import Claim as Claim
 from ._verdict import Correction as Correction
 from ._verdict import Departure as Departure
+from ._verdict import require_seeds as require_seeds
 from ._verdict import Verdict as Verdict

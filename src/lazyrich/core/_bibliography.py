@@ -81,3 +81,8 @@ def reference(key: str) -> Reference:
 def bibtex(*keys: str) -> str:
     """BibTeX entries of these papers, each once, in this order."""
     return "\n\n".join(reference(key).bibtex for key in dict.fromkeys(keys))
+
+
+def papers() -> list[str]:
+    """The keys of all references."""
+    return list(_BY_KEY)

@@ -41,7 +41,10 @@ class CheckResult:
         if self.num_cases < 1:
             return Verdict.FAILS, "nothing was compared"
         if not self.error <= self.tolerance:  # catches NaN too
-            return Verdict.FAILS, f"error {self.error:.2g} exceeds the tolerance {self.tolerance:.2g}"
+            return (
+                Verdict.FAILS,
+                f"error {self.error:.2g} exceeds the tolerance {self.tolerance:.2g}",
+            )
         if self.printed_error is None:
             return Verdict.HOLDS, ""
         if self.printed_error <= self.tolerance:

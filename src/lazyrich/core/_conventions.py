@@ -19,7 +19,11 @@ class Convention:
 
     def attributes(self) -> dict[str, str]:
         """As attributes of a trajectory."""
-        return {"loss_convention": self.loss, "time_convention": self.time, "time_unit": self.time_unit}
+        return {
+            "loss_convention": self.loss,
+            "time_convention": self.time,
+            "time_unit": self.time_unit,
+        }
 
 
 LIBRARY_CONVENTION = Convention(

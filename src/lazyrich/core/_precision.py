@@ -53,7 +53,9 @@ def _common_dtype(tree: Any) -> Any:
     import jax.numpy as jnp
 
     # jax's promotion also knows bfloat16; Python scalars and NumPy values count as what they are
-    leaves = [leaf if hasattr(leaf, "dtype") else np.asarray(leaf) for leaf in jax.tree.leaves(tree)]
+    leaves = [
+        leaf if hasattr(leaf, "dtype") else np.asarray(leaf) for leaf in jax.tree.leaves(tree)
+    ]
     floating = [leaf.dtype for leaf in leaves if jnp.issubdtype(leaf.dtype, jnp.floating)]
     with jax.numpy_dtype_promotion("standard"):
         widest = functools.reduce(jnp.promote_types, floating, np.dtype(np.float32))

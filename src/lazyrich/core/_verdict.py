@@ -52,7 +52,7 @@ class Claim:
             `at-most` m ≤ e + tolerance, `at-least` m ≥ e − tolerance.
         tolerance: see `comparison`; the experiment says where it comes from.
         uncertainty: standard error of `measured`, where it is an estimate.
-        num_seeds: the number of independent runs behind `measured`.
+        num_seeds: the number of independent runs behind `measured`; None where nothing is random.
         departure: set where the printed claim is known not to hold here.
         correction: set where the printed value is wrong and `expected` is the right one.
         needs: set where this preset or machine lacks what the claim needs; says what.
@@ -65,7 +65,7 @@ class Claim:
     comparison: str = "relative"
     tolerance: float = 0.0
     uncertainty: float | None = None
-    num_seeds: int = 1
+    num_seeds: int | None = None
     departure: Departure | None = None
     correction: Correction | None = None
     needs: str | None = None
@@ -74,9 +74,12 @@ class Claim:
         for field in ("expected", "measured", "tolerance"):
             object.__setattr__(self, field, float(getattr(self, field)))
         if self.uncertainty is not None:
-            object.__setattr__(self, "uncertainty", float(self.uncertainty))
+            error = float(self.uncertainty)  # a single run has none
+            object.__setattr__(self, "uncertainty", None if math.isnan(error) else error)
         if self.comparison not in _COMPARE:
-            raise ValueError(f"`comparison` must be one of {list(_COMPARE)}, got {self.comparison!r}.")
+            raise ValueError(
+                f"`comparison` must be one of {list(_COMPARE)}, got {self.comparison!r}."
+            )
 
     @property
     def verdict(self) -> Verdict:
@@ -126,6 +129,16 @@ class Claim:
         record = dataclasses.asdict(self)
         record |= {"verdict": str(self.verdict), "reason": self.reason}
         return {name: _plain(value) for name, value in record.items()}
+
+
+def require_seeds(claims: list[Claim], minimum: int) -> list[Claim]:
+    """The claims, with those that rest on fewer runs than they need marked not applicable."""
+    return [
+        dataclasses.replace(claim, needs=f"at least {minimum} seeds")
+        if claim.num_seeds is not None and claim.num_seeds < minimum
+        else claim
+        for claim in claims
+    ]
 
 
 _COMPARE = {

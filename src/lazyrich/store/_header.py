@@ -19,7 +19,7 @@ SCHEMA_VERSION = 1
 _FIELDS = {"schema_version", "key", "metadata", "attrs", "coords", "data_vars", "body"}
 _ENTRY_FIELDS = {"dims", "dtype", "shape", "offset", "nbytes", "attrs"}
 _LARGEST = 2**63 - 1  # what NumPy can index
-_MOST_DIMS = 32  # what every NumPy can hold
+_MOST_DIMS = 64  # what NumPy can hold
 
 
 class Damage(Exception):

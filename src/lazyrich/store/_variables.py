@@ -62,7 +62,7 @@ def _plain_variable(role: str, name: Any, dataset: xarray.Dataset) -> PlainVaria
         raise argument_error(label, _KINDS, str(variable.dtype), _CONVERT)
     array = np.asarray(variable.values, _little_endian(variable.dtype), order="C")
     if array.dtype == bool:
-        array = np.not_equal(array.view(np.uint8), 0)  # views of other bytes become 0 and 1
+        array = np.asarray(array.view(np.uint8) != 0)  # views of other bytes become 0 and 1
     dims, attrs = tuple(map(str, variable.dims)), plain(f"{label}.attrs", variable.attrs)
     return PlainVariable(name, role, dims, array, attrs)
 
@@ -76,5 +76,3 @@ def _check_names(label: str, name: Any, dims: tuple[Any, ...]) -> None:
         raise argument_error(label, "have text as its name and dimensions", (name, *dims))
     if len(set(dims)) < len(dims):
         raise argument_error(label, "have each dimension once", dims, "Rename one of them.")
-    if name in dims and len(dims) > 1:  # xarray could not put it together again
-        raise argument_error(label, "not be named like one of its dimensions", dims, "Rename it.")

@@ -1,5 +1,6 @@
 """Grokking in a linear student: losses, accuracies and the delay between them."""
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
@@ -15,7 +16,7 @@ from lazyrich.theory._marchenko_pastur import (
 )
 from lazyrich.theory._solution import Solution, times
 
-ERF_SQRT_2 = 0.9544997361036416
+ERF_SQRT_2 = math.erf(math.sqrt(2))
 """The accuracy by which the paper defines grokking: a loss of exactly a quarter of the threshold."""
 
 

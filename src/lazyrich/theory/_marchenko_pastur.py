@@ -110,7 +110,9 @@ def _density(ratio: Any, nu: Any) -> Any:
     lower, upper = _edges(ratio)
     inside = (nu > lower) & (nu < upper)
     radicand = jnp.where(inside, (upper - nu) * (nu - lower), 1)
-    return jnp.where(inside, jnp.sqrt(radicand) / (2 * jnp.pi * ratio * jnp.where(inside, nu, 1)), 0)
+    return jnp.where(
+        inside, jnp.sqrt(radicand) / (2 * jnp.pi * ratio * jnp.where(inside, nu, 1)), 0
+    )
 
 
 def _expectation(ratio: Any, function: Callable[[Any], Any], num_nodes: int) -> Any:
@@ -180,7 +182,9 @@ def _rule(ratio: Any, s: Any) -> _Rule:
     phi = (jnp.arange(NUM_NODES) + 0.5) * h[..., None]
     sin_squared = jnp.sin(phi) ** 2
     nu = lower[..., None] + 4 * root[..., None] * sin_squared
-    weight = h[..., None] * (4 / jnp.pi) * jnp.sin(2 * phi) ** 2 * jnp.exp(-A[..., None] * sin_squared)
+    weight = (
+        h[..., None] * (4 / jnp.pi) * jnp.sin(2 * phi) ** 2 * jnp.exp(-A[..., None] * sin_squared)
+    )
     return _Rule(nu, weight, h, A, s * lower)
 
 

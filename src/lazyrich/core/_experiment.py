@@ -1,0 +1,72 @@
+"""Experiments as the command line, the gallery and whoever comes later see them."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from lazyrich.core._context import Context
+from lazyrich.core._conventions import Convention
+from lazyrich.core._errors import argument_error
+from lazyrich.core._verdict import Claim
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """One figure or table of a paper: how to compute it, what it claims, how to draw it.
+
+    Attributes:
+        paper: the paper's name, which is also its key in the bibliography.
+        item: the figure or table, such as `fig1`.
+        title: a line.
+        caption: a sentence or two on what is drawn and what was chosen where the paper is silent.
+        seconds: expected duration by preset, on two cores.
+        convention: how the paper counts loss and time.
+        references: what the result rests on, as keys of the bibliography.
+        presets: configurations by name; `quick` and `paper` at least.
+        run: computes everything that is drawn and claimed.
+        claims: compares, computes nothing expensive.
+        figure: draws.
+        module: where it is written, for the digest of its code.
+    """
+
+    paper: str
+    item: str
+    title: str
+    caption: str
+    seconds: Mapping[str, float]
+    convention: Convention
+    references: tuple[str, ...]
+    presets: Mapping[str, Any]
+    run: "Callable[[Any, Context], xarray.Dataset]"
+    claims: "Callable[[xarray.Dataset, Any], list[Claim]]"
+    figure: "Callable[[xarray.Dataset, Any], Figure]"
+    module: str
+
+    @property
+    def id(self) -> str:
+        """`paper/item`."""
+        return f"{self.paper}/{self.item}"
+
+    def config(self, preset: str, num_seeds: int | None = None) -> Any:
+        """The configuration of a preset, with another number of seeds if given."""
+        config = self.presets[preset]
+        if num_seeds is None or not hasattr(config, "num_seeds"):
+            return config
+        if num_seeds < 1:
+            raise argument_error("seeds", "be a whole number ≥ 1", num_seeds)
+        return dataclasses.replace(config, num_seeds=num_seeds)
+
+    @staticmethod
+    def of(module: ModuleType) -> "Experiment":
+        """The experiment that a module of `lazyrich.experiments` describes."""
+        return Experiment(
+            paper=module.PAPER, item=module.ID, title=module.TITLE, caption=module.CAPTION,
+            seconds=module.SECONDS, convention=module.CONVENTION, references=module.REFERENCES,
+            presets=module.PRESETS, run=module.run, claims=module.claims, figure=module.figure,
+            module=module.__name__,
+        )  # fmt: skip

@@ -1,0 +1,210 @@
+"""From an experiment to its folder: data, claims, figure, record."""
+
+import dataclasses
+import datetime
+import hashlib
+import importlib.metadata
+import io
+import json
+import os
+import platform
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lazyrich import plotting, store
+from lazyrich.core import Context, Experiment, config_to_json, reference
+from lazyrich.runner._code_digest import code_digest
+
+if TYPE_CHECKING:
+    import xarray
+
+SCHEMA_VERSION = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Folder:
+    """Where reproductions go: `store/`, `checkpoints/`, and a folder for each preset and experiment.
+
+    Attributes:
+        path: the folder.
+        warn: called with a sentence when something stored is damaged and will be computed again.
+    """
+
+    path: Path
+    warn: Callable[[str], None] = lambda message: None
+
+    def prepare(self) -> None:
+        """Make sure that results can be written here, and sweep what killed processes left."""
+        for place in (self.path / "store", self.path / "checkpoints"):
+            store.write_atomically(place / ".writable", b"")
+            (place / ".writable").unlink(missing_ok=True)
+            store.remove_leftovers(place)
+        for place in self.path.glob("*/*/*/"):
+            store.remove_leftovers(place)
+
+    @property
+    def results(self) -> store.Store:
+        """Finished results by key."""
+        return store.Store(self.path / "store", on_damage=self._damaged)
+
+    @property
+    def checkpoints(self) -> store.Store:
+        """Finished pieces of unfinished results."""
+        return store.Store(self.path / "checkpoints", on_damage=self._damaged)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The records of everything reproduced here so far."""
+        found = []
+        for path in sorted(self.path.glob("*/*/*/result.json")):
+            try:
+                record = json.loads(path.read_text(encoding="utf-8"))
+                if record["schema_version"] == SCHEMA_VERSION:
+                    found.append(record)
+            except (OSError, ValueError, TypeError, KeyError, RecursionError):
+                self.warn(
+                    f"{path} is not a readable record and is left out. Run its experiment again."
+                )
+        return found
+
+    def _damaged(self, error: Exception) -> None:
+        self.warn(f"{error} It is computed again.")
+
+
+def result_key(experiment: Experiment, config: Any) -> str:
+    """The name of a result: its experiment, configuration (seeds included) and code."""
+    parts = {
+        "id": experiment.id,
+        "config": config_to_json(config),
+        "code": code_digest(experiment.module),
+    }
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return f"{experiment.paper}-{experiment.item}-{digest[:32]}"
+
+
+def reproduce(
+    experiment: Experiment,
+    config: Any,
+    folder: Folder,
+    *,
+    preset: str = "quick",
+    context: Context | None = None,
+    again: bool = False,
+    pdf: bool = False,
+) -> dict[str, Any]:
+    """Run an experiment, or take its stored result; judge its claims, draw it, write it all down.
+
+    Args:
+        experiment: from `lazyrich.experiments`.
+        config: one of its configurations.
+        folder: where everything goes.
+        preset: the configuration's name, which names the subfolder.
+        context: progress, cancellation and data folders; checkpoints are added here.
+        again: compute even if the result is stored.
+        pdf: write a vector figure beside the PNG.
+
+    Returns:
+        The record that `result.json` holds.
+    """
+    started = time.monotonic()
+    key = result_key(experiment, config)
+    result = None if again else folder.results.get(key)
+    from_store = result is not None
+    if result is None:
+        result = _compute(experiment, config, folder, key, context or Context())
+    home = folder.path / preset / experiment.paper / experiment.item
+    files = _write_files(experiment, config, result, home, key, pdf)
+    record = _describe(experiment, config, preset, key) | {
+        "status": "done", "error": "", "from_store": from_store,
+        "seconds": round(time.monotonic() - started, 3),
+        "claims": [claim.to_json() for claim in experiment.claims(result, config)],
+        "files": {name: path and str(path.relative_to(folder.path)) for name, path in files.items()},
+    }  # fmt: skip
+    _write_json(home / "result.json", record)
+    return record
+
+
+def _compute(
+    experiment: Experiment, config: Any, folder: Folder, key: str, context: Context
+) -> "xarray.Dataset":
+    pieces, prefix = folder.checkpoints, f"{key}."
+    context = dataclasses.replace(
+        context,
+        load=lambda name: pieces.get(prefix + name),
+        save=lambda name, piece: pieces.write(prefix + name, piece),
+    )
+    started = time.monotonic()
+    result = experiment.run(config, context)
+    seconds = time.monotonic() - started
+    metadata = _describe(experiment, config, "", key) | {"run_seconds": round(seconds, 3)}
+    folder.results.write(key, result, metadata)
+    for name in [name for name in pieces.keys() if name.startswith(prefix)]:
+        pieces.delete(name)
+    return folder.results.read(key)  # what is drawn is what is stored
+
+
+def _write_files(
+    experiment: Experiment, config: Any, result: "xarray.Dataset", home: Path, key: str, pdf: bool
+) -> dict[str, Path | None]:
+    with plotting.style():
+        figure = experiment.figure(result, config)
+    files: dict[str, Path | None] = {"figure": home / "figure.png", "data": home / "data.lazyrich"}
+    for name, format in [("figure", "png"), *([("pdf", "pdf")] if pdf else [])]:
+        files[name] = path = home / f"figure.{format}"
+        picture = io.BytesIO()
+        metadata = {"CreationDate": None} if format == "pdf" else None  # same data, same file
+        figure.savefig(picture, format=format, metadata=metadata)
+        store.write_atomically(path, picture.getvalue())
+    store.write_result(home / "data.lazyrich", result, key=key)
+    return {"pdf": None} | files
+
+
+def failure(
+    experiment: Experiment, config: Any, folder: Folder, preset: str, error: Exception
+) -> dict[str, Any]:
+    """The record of an experiment that crashed, written like the others."""
+    key = result_key(experiment, config)
+    text = f"{type(error).__name__}: {error}".splitlines()
+    record = _describe(experiment, config, preset, key) | {
+        "status": "failed", "error": text[0] if text else type(error).__name__, "from_store": False,
+        "seconds": 0.0, "claims": [], "files": {"figure": None, "data": None, "pdf": None},
+    }  # fmt: skip
+    _write_json(folder.path / preset / experiment.paper / experiment.item / "result.json", record)
+    return record
+
+
+def _describe(experiment: Experiment, config: Any, preset: str, key: str) -> dict[str, Any]:
+    now = datetime.datetime.now(datetime.UTC)
+    papers = [reference(name) for name in experiment.references]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "id": experiment.id,
+        "paper": experiment.paper,
+        "title": experiment.title,
+        "caption": experiment.caption,
+        "preset": preset,
+        "config": config_to_json(config),
+        "key": key,
+        "command": f"lazyrich reproduce {experiment.id} --preset {preset}",
+        "created": now.isoformat(timespec="seconds"),
+        "versions": _versions(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "convention": experiment.convention.attributes(),
+        "citation": {
+            "text": papers[0].text,
+            "bibtex": "\n\n".join(paper.bibtex for paper in papers),
+        },
+    }
+
+
+def _versions() -> dict[str, str]:
+    names = ("lazyrich", "jax", "jaxlib", "numpy", "scipy", "xarray", "matplotlib")
+    return {"python": platform.python_version()} | {
+        name: importlib.metadata.version(name) for name in names
+    }
+
+
+def _write_json(path: Path, record: dict[str, Any]) -> None:
+    text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
+    store.write_atomically(path, text.encode())
