@@ -6,6 +6,7 @@ A module here holds the checks of a paper: every module-level `Check` made by `c
 import functools
 import importlib
 import pkgutil
+import re
 
 from lazyrich.core import Check, select
 
@@ -18,8 +19,15 @@ def _registry() -> dict[str, Check]:
         importlib.import_module(module.name)
         for module in pkgutil.walk_packages(__path__, f"{__name__}.")
     ]
-    found = [value for module in modules for value in vars(module).values()]
-    return {value.id: value for value in found if isinstance(value, Check)}
+    values = [value for module in modules for value in vars(module).values()]
+    found = {value.id: value for value in values if isinstance(value, Check)}
+    return {id: found[id] for id in sorted(found, key=_natural)}
+
+
+def _natural(id: str) -> list[tuple[int, int, str]]:
+    """Sorts eq9 before eq10."""
+    parts = re.split(r"(\d+)", id)
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts]
 
 
 def ids() -> list[str]:

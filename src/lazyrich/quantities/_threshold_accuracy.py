@@ -2,9 +2,9 @@
 
 from typing import Any
 
+import jax.numpy as jnp
 from jax.scipy.special import erf, erfinv
 
-import jax.numpy as jnp
 from lazyrich.core import compute, real
 
 

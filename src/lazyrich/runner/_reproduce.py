@@ -139,7 +139,7 @@ def _compute(
     seconds = time.monotonic() - started
     metadata = _describe(experiment, config, "", key) | {"run_seconds": round(seconds, 3)}
     folder.results.write(key, result, metadata)
-    for name in [name for name in pieces.keys() if name.startswith(prefix)]:
+    for name in filter(lambda name: name.startswith(prefix), list(pieces.keys())):
         pieces.delete(name)
     return folder.results.read(key)  # what is drawn is what is stored
 

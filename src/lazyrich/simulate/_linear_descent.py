@@ -118,9 +118,8 @@ def _dataset(
 ) -> "xarray.Dataset":  # fmt: skip
     import xarray
 
-    dims = {"diverged": ("seed",)} | {
-        name: ("seed", "threshold", "time") for name in ("train_accuracy", "test_accuracy")
-    }
+    by_threshold = ("seed", "threshold", "time")
+    dims = {"diverged": ("seed",), "train_accuracy": by_threshold, "test_accuracy": by_threshold}
     variables = {
         name: (dims.get(name, ("seed", "time")), np.asarray(values))
         for name, values in records.items()

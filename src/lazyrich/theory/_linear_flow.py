@@ -2,9 +2,9 @@
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
-import jax.numpy as jnp
 from lazyrich.core import argument_error, compute, is_traced, real
 from lazyrich.theory._solution import Solution, times
 

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import jax.numpy as jnp
+
 from lazyrich.core import Crossing, Status, compute, real
 from lazyrich.quantities._threshold_accuracy import accuracy_from_loss, loss_from_accuracy
 from lazyrich.theory._crossing import falling_time

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+
 from lazyrich.core import compute, real, whole
 from lazyrich.theory._solution import Solution
 
@@ -177,7 +178,7 @@ def _rule(ratio: Any, s: Any) -> _Rule:
     lower, _ = _edges(ratio)
     A = 4 * root * s
     whole_period = jnp.pi / 2 / NUM_NODES
-    h = jnp.where(A > (STEP / whole_period) ** 2, STEP / jnp.sqrt(jnp.maximum(A, 1)), whole_period)
+    h = jnp.where((STEP / whole_period) ** 2 < A, STEP / jnp.sqrt(jnp.maximum(A, 1)), whole_period)
     h = jax.lax.stop_gradient(h)  # the integral does not depend on the step
     phi = (jnp.arange(NUM_NODES) + 0.5) * h[..., None]
     sin_squared = jnp.sin(phi) ** 2

@@ -1,0 +1,1 @@
+"""Grokking in Linear Estimators."""
