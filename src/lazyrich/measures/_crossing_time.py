@@ -7,6 +7,10 @@ import numpy as np
 from lazyrich.core import Status, argument_error, real
 
 
+NEIGHBOURS = 8
+"""Points on either side of a crossing from which its slope and noise are judged."""
+
+
 class MeasuredCrossing(NamedTuple):
     """A time read off a record: estimate, uncertainty, `Status` code. Arrays over runs, or numbers."""
 
@@ -28,8 +32,9 @@ def crossing_time(time: Any, curve: Any, level: Any) -> MeasuredCrossing:
 
     Returns:
         Time, uncertainty and status, of the shape of `curve` without its last axis. The uncertainty adds
-        what reading off a grid may miss (a spread of one cell, uniform) to half the span over which
-        a noisy curve keeps passing the level to and fro. Status `AT_START`: above from the first
+        in quadrature what reading off a grid may miss (a uniform spread over one cell), half the span
+        over which the curve keeps passing the level to and fro, and the curve's point-to-point noise
+        divided by its slope there. Status `AT_START`: above from the first
         record on (the time is that of the first record). `TOO_SHORT`: below at the end (the time is inf).
 
     Example:
@@ -92,11 +97,24 @@ def _one_crossing(t: np.ndarray, y: np.ndarray, level: float) -> tuple[float, fl
         return float(t[0]), 0.0, Status.AT_START
     if below[-1] == t.size - 1:
         return np.inf, np.inf, Status.TOO_SHORT
-    last = _interpolate(t, y, below[-1], level)
+    i = below[-1]
+    last = _interpolate(t, y, i, level)
     first_above = int(np.argmax(y >= level))
     first = _interpolate(t, y, first_above - 1, level) if first_above > 0 else float(t[0])
-    cell = t[below[-1] + 1] - t[below[-1]]
-    return last, float(np.hypot(cell / np.sqrt(12), (last - first) / 2)), Status.REACHED
+    cell, span = (t[i + 1] - t[i]) / np.sqrt(12), (last - first) / 2
+    return last, float(np.sqrt(cell**2 + span**2 + _jitter(t, y, i) ** 2)), Status.REACHED
+
+
+def _jitter(t: np.ndarray, y: np.ndarray, i: int) -> float:
+    """Noise of the points around a crossing, divided by the slope there: a spread in time."""
+    near = slice(max(i - NEIGHBOURS + 1, 0), i + NEIGHBOURS + 1)
+    x, values = t[near], y[near]
+    if x.size < 5:
+        return 0.0
+    bends = np.abs(np.diff(values, 2))
+    noise = np.median(bends) / (0.6745 * np.sqrt(6))  # second differences of white noise: variance 6
+    slope = np.polynomial.polynomial.polyfit(x, values, 1)[1]
+    return float(min(noise / abs(slope), x[-1] - x[0])) if slope else float(x[-1] - x[0])
 
 
 def _interpolate(t: np.ndarray, y: np.ndarray, i: int, level: float) -> float:

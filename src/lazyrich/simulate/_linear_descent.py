@@ -12,6 +12,9 @@ from lazyrich.tasks import TeacherStudent
 if TYPE_CHECKING:
     import xarray
 
+LARGEST = 1e140
+"""A diverging weight beyond this counts as infinite; its square is still a number."""
+
 
 def linear_descent(
     task: TeacherStudent,
@@ -72,14 +75,18 @@ def _one_run(
     nu, V = np.linalg.eigh(X.T @ X / task.num_samples)
     nu = np.maximum(nu, 0)
     rate = 2 * eta * nu / task.output_dimension
-    C = _powers(rate, t)[:, :, None] * (V.T @ D0)  # (time, d_in, d_out), in the eigenbasis
+    powers = _powers(rate, t)
+    C = powers[:, :, None] * (V.T @ D0)  # (time, d_in, d_out), in the eigenbasis
     D = np.tensordot(C, V, axes=(1, 1))  # (time, d_out, d_in)
     train_errors, test_errors = _squared_errors(X, D), _squared_errors(X_test, D)  # (time, samples)
     square = np.mean(C**2, axis=2)
-    return {
+    overflow = np.max(np.abs(powers), axis=1) >= LARGEST
+    losses = {
         "train_loss": square @ nu,
         "test_loss": np.sum(square, axis=1),
         "sampled_test_loss": np.mean(test_errors, axis=1),
+    }
+    return {name: np.where(overflow, np.inf, loss) for name, loss in losses.items()} | {
         "train_accuracy": _shares_below(train_errors, levels),
         "test_accuracy": _shares_below(test_errors, levels),
         "diverged": np.max(rate) > 2,
@@ -90,16 +97,17 @@ def _draw(task: TeacherStudent, num_test: int, seed: int) -> tuple[Any, Any, Any
     with jax.enable_x64(True):
         key_train, key_test, key_teacher, key_student = jax.random.split(jax.random.key(seed), 4)
         D0 = task.weights(key_student) - task.weights(key_teacher)
-        draws = task.inputs(key_train), task.inputs(key_test, num_test), D0
-    return tuple(np.asarray(draw) for draw in draws)
+        X, X_test = task.inputs(key_train), task.inputs(key_test, num_test)
+    return np.asarray(X), np.asarray(X_test), np.asarray(D0)
 
 
 def _powers(rate: Any, t: Any) -> Any:
     """(1 − rate)^t for whole t, shape (time, eigenvalue), without losing the digits of small rates."""
     small = rate < 0.5
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         log_size = np.where(small, np.log1p(-np.where(small, rate, 0)), np.log(np.abs(1 - rate)))
-        size = np.where(t[:, None] > 0, np.exp(t[:, None] * log_size), 1)  # 0·log 0 would be NaN
+        log_power = np.where(t[:, None] > 0, t[:, None] * log_size, 0)  # 0·log 0 would be NaN
+    size = np.exp(np.minimum(log_power, np.log(LARGEST) + 1))
     is_negative = (rate > 1) & (t[:, None] % 2 == 1)
     return np.where(is_negative, -size, size)
 

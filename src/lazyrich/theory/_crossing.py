@@ -6,47 +6,56 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-LOG_RANGE = (-80.0, 250.0)
-"""Logarithms of the smallest and largest times that are searched."""
+MAX_ITERATIONS = 500
 
 
 def falling_time(log_curve: Callable[[Any], Any], log_level: Any) -> Any:
     """The s > 0 at which exp(log_curve(s)) has fallen to exp(log_level), elementwise.
 
-    Newton's iteration on log s, replaced by bisection wherever it leaves the bracket. Derivatives with
-    respect to whatever `log_curve` and `log_level` depend on follow from the implicit function theorem.
+    The logarithm of a mean of decaying exponentials is convex, so that Newton's iteration climbs from 0
+    to the root without overshooting; should a curve not be convex, bisection takes over wherever Newton
+    leaves the bracket. Derivatives with respect to whatever `log_curve` and `log_level` depend on follow
+    from the implicit function theorem.
 
     Args:
-        log_curve: decreasing, from above `log_level` at s → 0 to below it; works on arrays.
+        log_curve: decreasing, above `log_level` at 0 and below it in the end; works on arrays.
         log_level: array of the shape that `log_curve` returns.
+
+    Returns:
+        The times; NaN where the iteration does not settle.
     """
 
-    def excess(u: Any) -> Any:
-        return log_curve(jnp.exp(u)) - log_level
+    def excess(s: Any) -> Any:
+        return log_curve(s) - log_level
 
     def tangent_solve(linear: Callable[[Any], Any], value: Any) -> Any:
         return value / linear(jnp.ones_like(value))  # elementwise, so its Jacobian is diagonal
 
-    start = jnp.zeros_like(log_level)
-    return jnp.exp(jax.lax.custom_root(excess, start, _solve, tangent_solve))
+    return jax.lax.custom_root(excess, jnp.zeros_like(log_level), _solve, tangent_solve)
 
 
 def _solve(excess: Callable[[Any], Any], start: Any) -> Any:
-    low, high = (jnp.full_like(start, bound) for bound in LOG_RANGE)
-    rounding = 4 * jnp.finfo(start.dtype).eps
+    eps = jnp.finfo(start.dtype).eps
+    rounding = 16 * eps * (1 + jnp.abs(excess(start)))  # of a logarithm as large as the level's
 
-    def unfinished(state: Any) -> Any:
-        _, _, _, step, iteration = state
-        return jnp.any(step > rounding) & (iteration < 100)
+    def is_moving(state: Any) -> Any:
+        s, _, _, value, step, _ = state
+        return (jnp.abs(step) > 4 * eps * s) & (jnp.abs(value) > rounding)
 
     def advance(state: Any) -> Any:
-        u, low, high, _, iteration = state
-        value, slope = jax.jvp(excess, (u,), (jnp.ones_like(u),))
-        low, high = jnp.where(value > 0, u, low), jnp.where(value > 0, high, u)
-        newton = u - value / slope
-        inside = (newton > low) & (newton < high)
-        new = jnp.where(value == 0, u, jnp.where(inside, newton, (low + high) / 2))
-        return new, low, high, jnp.abs(new - u), iteration + 1
+        s, low, high, _, _, iteration = state
+        value, slope = jax.jvp(excess, (s,), (jnp.ones_like(s),))
+        low, high = jnp.where(value > 0, s, low), jnp.where(value > 0, high, s)
+        newton = s - value / slope
+        inside = (newton >= low) & (newton <= high)
+        halfway = jnp.where(jnp.isinf(high), 2 * low + 1, (low + high) / 2)
+        new = jnp.where(inside, newton, halfway)
+        return new, low, high, value, new - s, iteration + 1
 
-    state = (start, low, high, jnp.full_like(start, jnp.inf), 0)
-    return jax.lax.while_loop(unfinished, advance, state)[0]
+    def is_unfinished(state: Any) -> Any:
+        return jnp.any(is_moving(state)) & (state[-1] < MAX_ITERATIONS)
+
+    infinite = jnp.full_like(start, jnp.inf)
+    state = (start, jnp.zeros_like(start), infinite, infinite, infinite, 0)
+    state = jax.lax.while_loop(is_unfinished, advance, state)
+    return jnp.where(is_moving(state), jnp.nan, state[0])

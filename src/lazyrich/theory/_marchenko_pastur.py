@@ -118,7 +118,7 @@ def _density(ratio: Any, nu: Any) -> Any:
 
 def _expectation(ratio: Any, function: Callable[[Any], Any], num_nodes: int) -> Any:
     ratio = ratio[..., None]
-    phi = (jnp.arange(num_nodes) + 0.5) * (jnp.pi / 2 / num_nodes)
+    phi = (jnp.arange(num_nodes, dtype=ratio.dtype) + 0.5) * (jnp.pi / 2 / num_nodes)
     nu = _edges(ratio)[0] + 4 * jnp.sqrt(ratio) * jnp.sin(phi) ** 2
     weight = 2 / num_nodes * jnp.sin(2 * phi) ** 2 / nu
     # f(ν)/ν has a pole at ν = 0, just outside the bulk when λ ≈ 1: its share of the rule's error is
@@ -180,7 +180,7 @@ def _rule(ratio: Any, s: Any) -> _Rule:
     whole_period = jnp.pi / 2 / NUM_NODES
     h = jnp.where((STEP / whole_period) ** 2 < A, STEP / jnp.sqrt(jnp.maximum(A, 1)), whole_period)
     h = jax.lax.stop_gradient(h)  # the integral does not depend on the step
-    phi = (jnp.arange(NUM_NODES) + 0.5) * h[..., None]
+    phi = (jnp.arange(NUM_NODES, dtype=h.dtype) + 0.5) * h[..., None]
     sin_squared = jnp.sin(phi) ** 2
     nu = lower[..., None] + 4 * root[..., None] * sin_squared
     weight = (

@@ -28,7 +28,7 @@ def integrated_flow(inputs: np.ndarray, start: np.ndarray, rate: float, times: A
 
 
 def log_loss(aspect_ratio: float, s: Any, *, weighted: bool) -> Any:
-    """log E[ν exp(−sν)] or log E[exp(−sν)] by integrating the density in Eq. 6 at 30 digits."""
+    """Logarithm of E[ν exp(−sν)] or E[exp(−sν)], integrating the density in Eq. 6 at 30 digits."""
     import mpmath as mp
 
     with mp.workdps(30):

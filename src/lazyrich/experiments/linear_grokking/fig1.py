@@ -192,8 +192,8 @@ def _residual_claim(result: "xarray.Dataset") -> Claim:
     last = measures.seed_mean(result.test_loss.sel(ratio=1.5).isel(time=-1))
     return Claim(
         "for λ > 1 the test loss ends at 1 − 1/λ (λ = 1.5)",
-        "Sec. 3.1.1", 1 - 1 / 1.5, last.mean, "relative", 0.06,
-        uncertainty=last.error, num_seeds=result.sizes["seed"],
+        "Sec. 3.1.1", 1 - 1 / 1.5, float(last.mean), "relative", 0.06,
+        uncertainty=float(last.error), num_seeds=result.sizes["seed"],
     )  # fmt: skip
 
 
@@ -226,11 +226,11 @@ def _eq11_claim(
 ) -> Claim:
     at = result.sel(threshold=threshold, delay_ratio=0.9)
     delay = measures.seed_mean(at.delay)
-    ratio = at.delay_eq11 / delay.mean
+    ratio = float(at.delay_eq11 / delay.mean)
     return Claim(
         f"the grokking time at λ = 0.9, ε = {threshold:g} follows Eq. 11 (ratio Eq. 11 / measured)",
         "Eq. 11, Fig. 1 right", 1, ratio, "relative", 0.1,
-        uncertainty=ratio * delay.error / delay.mean, num_seeds=result.sizes["seed"],
+        uncertainty=ratio * float(delay.error / delay.mean), num_seeds=result.sizes["seed"],
         departure=Departure(
             "Eq. 11 is the limit ε → 0, approached only like 1/log(1/ε); at the thresholds drawn it "
             "overestimates the delay, the more the closer λ is to 1. The exact curves agree with descent.",
@@ -246,8 +246,8 @@ def _exponent_claim(result: "xarray.Dataset", config: Config) -> Claim:
     slope = measures.seed_mean(near.seed.copy(data=fit[1]))
     return Claim(
         "towards λ = 1 the grokking time grows as (1 − √λ)⁻² (fitted exponent, λ = 0.5 to 0.95)",
-        "Sec. 3.1.3, Fig. 1 right", -2, slope.mean, "absolute", 0.3,
-        uncertainty=slope.error, num_seeds=result.sizes["seed"],
+        "Sec. 3.1.3, Fig. 1 right", -2, float(slope.mean), "absolute", 0.3,
+        uncertainty=float(slope.error), num_seeds=result.sizes["seed"],
     )  # fmt: skip
 
 

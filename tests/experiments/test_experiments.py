@@ -1,0 +1,72 @@
+"""The contract of experiments, and each of them at a small size through every function."""
+
+import dataclasses
+import json
+
+import pytest
+import xarray
+
+from lazyrich import experiments, plotting
+from lazyrich.core import Claim, Context, Verdict, config_from_json, config_to_json, papers
+
+SMALL = {
+    "linear-grokking/fig1": {"input_dimension": 60, "num_seeds": 2, "num_test": 100},
+}
+
+
+@pytest.mark.parametrize("id", experiments.ids())
+def test_contract(id):
+    experiment = experiments.get(id)
+    assert {"quick", "paper"} <= set(experiment.presets) == set(experiment.seconds)
+    assert set(experiment.references) <= set(papers())
+    assert experiment.paper in experiment.references
+    assert experiment.title
+    assert experiment.caption.endswith(".")
+    for config in experiment.presets.values():
+        record = json.loads(json.dumps(config_to_json(config)))
+        assert config_from_json(type(config), record) == config
+        field = dataclasses.fields(config)[0].name
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(config, field, 0)
+
+
+@pytest.mark.parametrize("id", experiments.ids())
+def test_small_run(id):
+    assert id in SMALL, "give every experiment a small configuration here"
+    experiment = experiments.get(id)
+    config = dataclasses.replace(experiment.presets["quick"], **SMALL[id])
+    kept, labels = {}, []
+    context = Context(
+        report=lambda label, done, total: labels.append((done, total)),
+        load=kept.get,
+        save=lambda name, piece: kept.update({name: piece}),
+    )
+    result = experiment.run(config, context)
+    assert isinstance(result, xarray.Dataset)
+    assert "time_unit" in result.attrs
+    assert labels[-1][0] == labels[-1][1]
+    assert experiment.run(config, context).identical(result), "from its pieces it must be the same"
+    claims = experiment.claims(result, config)
+    assert all(isinstance(claim, Claim) for claim in claims)
+    assert any(claim.verdict == Verdict.NOT_APPLICABLE for claim in claims), "two seeds are too few"
+    with plotting.style():
+        figure = experiment.figure(result, config)
+    assert all(axes.get_xlabel() and axes.get_ylabel() for axes in figure.axes if axes.has_data())
+
+
+def test_claims_of_fig1_can_fail():
+    """Wrong data must be noticed: losses of another λ, delays scaled by 1.3, a wrong residual."""
+    experiment = experiments.get("linear-grokking/fig1")
+    config = dataclasses.replace(
+        experiment.presets["quick"], input_dimension=100, num_seeds=16, num_test=200
+    )
+    good = experiment.run(config, Context())
+
+    def failing(result):
+        return [c for c in experiment.claims(result, config) if c.verdict == Verdict.FAILS]
+
+    before = len(failing(good))
+    assert len(failing(good.assign(train_loss=good.train_loss * 1.3))) >= before + 2
+    assert len(failing(good.assign(delay=good.delay * 1.6))) >= before + 2
+    raised = good.test_loss.where(good.ratio < 1, 1.5 * good.test_loss)
+    assert len(failing(good.assign(test_loss=raised))) > before

@@ -1,0 +1,160 @@
+"""The contract of solutions: traces, shapes, precision, validity."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from lazyrich import theory
+from lazyrich.core import ArgumentError
+from lazyrich.theory._solution import Solution
+
+SOLUTIONS = {
+    "LinearGrokking": (
+        theory.LinearGrokking,
+        {"aspect_ratio": 0.9, "learning_rate": 0.01, "threshold": 1e-3},
+        ["train_loss", "test_loss", "train_accuracy", "test_accuracy", "late_train_loss", "late_test_loss"],
+    ),
+    "MarchenkoPastur": (
+        theory.MarchenkoPastur, {"aspect_ratio": 0.7}, ["density", "laplace", "weighted_laplace"]
+    ),
+    "LinearFlow": (
+        theory.LinearFlow,
+        {"covariance": np.array([[1.0, 0.3], [0.3, 0.5]]), "difference": np.array([1.0, -2.0]),
+         "learning_rate": 0.1},
+        ["train_loss", "test_loss", "difference"],
+    ),
+}  # fmt: skip
+"""Every solution: its class, valid parameters, its functions of one array."""
+CASES = [(name, method) for name, (_, _, methods) in SOLUTIONS.items() for method in methods]
+
+
+def build(name, **changes):
+    kind, parameters, _ = SOLUTIONS[name]
+    return kind(**parameters | changes)
+
+
+def test_every_solution_is_here():
+    exported = {
+        name for name in theory.__all__
+        if isinstance(getattr(theory, name), type) and issubclass(getattr(theory, name), Solution)
+    }  # fmt: skip
+    assert exported == set(SOLUTIONS)
+
+
+@pytest.mark.parametrize(("name", "method"), CASES)
+def test_scalars_give_float64(name, method):
+    value = getattr(build(name), method)(0.9)
+    assert value.dtype == np.float64
+    assert isinstance(value, np.ndarray | np.generic)
+
+
+@pytest.mark.parametrize(("name", "method"), CASES)
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (2, 3), (0,), (2, 1, 2)])
+def test_arrays_of_any_shape(name, method, shape):
+    points = np.linspace(0.5, 1.5, int(np.prod(shape))).reshape(shape)
+    value = getattr(build(name), method)(points)
+    assert value.shape[: len(shape)] == shape
+    for index in np.ndindex(shape):
+        single = getattr(build(name), method)(points[index])
+        np.testing.assert_allclose(value[index], single, rtol=1e-13, atol=1e-300)
+
+
+@pytest.mark.parametrize(("name", "method"), CASES)
+def test_lists_integers_and_jax_arrays_are_numbers_too(name, method):
+    function = getattr(build(name), method)
+    expected = function(np.array([1.0, 2.0]))
+    for same in ([1, 2], (1.0, 2.0), np.array([1, 2], np.int32), jnp.array([1.0, 2.0])):
+        np.testing.assert_array_equal(function(same), expected)
+
+
+@pytest.mark.parametrize(("name", "method"), CASES)
+def test_parameters_broadcast_against_points(name, method):
+    if "aspect_ratio" not in SOLUTIONS[name][1]:
+        pytest.skip("takes one matrix")
+    ratios = np.array([0.2, 0.9, 0.95])
+    table = getattr(build(name, aspect_ratio=ratios[:, None]), method)(np.array([0.8, 1.1]))
+    assert table.shape == (3, 2)
+    np.testing.assert_allclose(
+        table[1], getattr(build(name, aspect_ratio=0.9), method)(np.array([0.8, 1.1])), rtol=1e-13
+    )
+
+
+@pytest.mark.parametrize("x64", [False, True])
+@pytest.mark.parametrize(("name", "method"), CASES)
+def test_inside_traces_the_callers_dtype(name, method, x64):
+    function = getattr(build(name), method)
+    exact = function(np.array([0.7, 1.3]))
+    tolerance = 1e-12 if x64 else 3e-5
+    with jax.enable_x64(x64), jax.numpy_dtype_promotion("strict"):
+        points = jnp.array([0.7, 1.3])
+        for traced in (jax.jit(function), jax.vmap(function), jax.jit(jax.vmap(function))):
+            value = traced(points)
+            assert value.dtype == (jnp.float64 if x64 else jnp.float32)
+            np.testing.assert_allclose(value, exact, rtol=tolerance, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "method"), CASES)
+def test_gradient_agrees_with_differences(name, method):
+    function = getattr(build(name), method)
+    with jax.enable_x64(True):
+        slope = jax.jacfwd(function)(0.9)
+        backward = jax.jacrev(function)(0.9)
+    h = 1e-5
+    difference = (function(0.9 + h) - function(0.9 - h)) / (2 * h)
+    np.testing.assert_allclose(slope, difference, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(slope, backward, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(("name", "method"), CASES)
+def test_gradient_with_respect_to_the_solution(name, method):
+    with jax.enable_x64(True):
+        gradient = jax.grad(lambda solution: jnp.sum(getattr(solution, method)(0.9)))(build(name))
+    assert all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(gradient))
+
+
+@pytest.mark.parametrize("name", SOLUTIONS)
+def test_is_a_frozen_pytree(name):
+    solution = build(name)
+    leaves, structure = jax.tree.flatten(solution)
+    assert leaves
+    assert isinstance(jax.tree.unflatten(structure, leaves), SOLUTIONS[name][0])
+    with pytest.raises(AttributeError):
+        solution.anything = 1
+
+
+BAD = [np.nan, np.inf, -np.inf, "0.5", None, True, 1j, [], [1.0, np.nan], object, {}]
+
+
+@pytest.mark.parametrize(("name", "method"), CASES)
+@pytest.mark.parametrize("value", BAD, ids=repr)
+def test_bad_points_raise_one_clear_sentence(name, method, value):
+    if isinstance(value, list) and not value:
+        assert getattr(build(name), method)(np.zeros(0)).shape[0] == 0
+        return
+    with pytest.raises(ArgumentError, match=r"must be a finite real number.*, got .*\. \w+"):
+        getattr(build(name), method)(value)
+
+
+@pytest.mark.parametrize(("name", "parameter"), [(n, p) for n, s in SOLUTIONS.items() for p in s[1]])
+@pytest.mark.parametrize("value", [v for v in BAD if v != []], ids=repr)
+def test_bad_parameters_raise_and_name_the_parameter(name, parameter, value):
+    with pytest.raises(ArgumentError, match=parameter):
+        build(name, **{parameter: value})
+
+
+@pytest.mark.parametrize(("name", "method"), [c for c in CASES if c[1] != "density"])
+def test_negative_points(name, method):
+    with pytest.raises(ArgumentError, match="≥ 0, got -1.0"):
+        getattr(build(name), method)(-1.0)
+    assert np.all(np.isnan(jax.jit(getattr(build(name), method))(-1.0)))
+
+
+@pytest.mark.parametrize("parameter", ["aspect_ratio", "learning_rate", "threshold"])
+@pytest.mark.parametrize("value", [0.0, -1.0])
+def test_invalid_parameters_raise_outside_and_are_nan_inside_traces(parameter, value):
+    with pytest.raises(ArgumentError, match=rf"`{parameter}` must be .* > 0, got {value}"):
+        build("LinearGrokking", **{parameter: value})
+    time = jax.jit(lambda v: build("LinearGrokking", **{parameter: v}).grokking_time())(value)
+    assert np.isnan(time.time)
+    assert time.status == 4

@@ -1,0 +1,47 @@
+"""Accuracy from losses."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lazyrich.core import ArgumentError
+from lazyrich.quantities import threshold_accuracy, threshold_loss
+
+losses = st.floats(-12, 6).map(lambda x: 10**x)
+
+
+@given(losses, losses)
+def test_against_mpmath(loss, threshold):
+    exact = float(mp.erf(mp.sqrt(mp.mpf(threshold) / (2 * mp.mpf(loss)))))
+    assert threshold_accuracy(loss, threshold) == pytest.approx(exact, rel=1e-14)
+
+
+@given(st.floats(1e-6, 1 - 1e-9), losses)
+def test_inverse(accuracy, threshold):
+    loss = threshold_loss(accuracy, threshold)
+    assert threshold_accuracy(loss, threshold) == pytest.approx(accuracy, rel=1e-13)
+
+
+def test_share_of_gaussian_errors():
+    z = np.random.default_rng(0).normal(0, np.sqrt(0.7), 200_000)
+    share = np.mean(z**2 <= 0.2)
+    assert threshold_accuracy(0.7, 0.2) == pytest.approx(share, abs=4 * np.sqrt(0.25 / z.size))
+
+
+def test_limits():
+    assert threshold_accuracy(0.0, 1e-3) == 1
+    assert threshold_accuracy(1e300, 1e-3) == pytest.approx(0, abs=1e-100)
+    assert threshold_loss(0.9544997361036416, 1e-3) == pytest.approx(2.5e-4, rel=1e-14)
+
+
+@pytest.mark.parametrize("accuracy", [0.0, 1.0, -0.1, 1.5, np.nan])
+def test_bad_accuracy(accuracy):
+    with pytest.raises(ArgumentError, match="`accuracy` must be a finite real number > 0 and < 1"):
+        threshold_loss(accuracy, 1e-3)
+
+
+def test_bad_loss():
+    with pytest.raises(ArgumentError, match="`loss` must be .* ≥ 0, got -1.0. Pass a mean squared"):
+        threshold_accuracy(-1, 1e-3)

@@ -1,0 +1,98 @@
+"""Powers of eigenvalues against plain steps."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from lazyrich import simulate, tasks, theory
+from lazyrich.core import ArgumentError
+from lazyrich.simulate._linear_descent import _draw
+
+
+def stepped(task, num_test, seed, steps, rate, thresholds):
+    """The same descent, one automatic gradient after the other."""
+    X, X_test, D = _draw(task, num_test, seed)
+    records = {name: [] for name in ("train_loss", "test_loss", "sampled_test_loss")}
+    accuracies = {name: [] for name in ("train_accuracy", "test_accuracy")}
+    with jax.enable_x64(True):
+        slope = jax.jit(jax.grad(lambda D: jnp.mean((X @ D) ** 2)))
+        for step in range(int(max(steps)) + 1):
+            if step in steps:
+                train, test = np.mean((X @ D) ** 2, axis=1), np.mean((X_test @ D) ** 2, axis=1)
+                records["train_loss"].append(train.mean())
+                records["test_loss"].append(np.sum(np.asarray(D) ** 2) / task.output_dimension)
+                records["sampled_test_loss"].append(test.mean())
+                accuracies["train_accuracy"].append([np.mean(train <= e) for e in thresholds])
+                accuracies["test_accuracy"].append([np.mean(test <= e) for e in thresholds])
+            D = D - rate * np.asarray(slope(D))
+    return records, {name: np.transpose(values) for name, values in accuracies.items()}
+
+
+@pytest.mark.parametrize(("d_in", "num_samples", "d_out"), [(8, 20, 1), (12, 6, 1), (6, 9, 3), (5, 5, 2)])
+@pytest.mark.parametrize("rate", [0.02, 0.4])
+def test_agrees_with_stepping(d_in, num_samples, d_out, rate):
+    task = tasks.TeacherStudent(d_in, num_samples, d_out)
+    steps, thresholds = [0, 1, 2, 7, 50, 333], [1e-3, 0.05]
+    run = simulate.linear_descent(
+        task, steps, learning_rate=rate, seeds=[5], thresholds=thresholds, num_test=40
+    )
+    records, accuracies = stepped(task, 40, 5, steps, rate, thresholds)
+    for name, values in records.items():
+        np.testing.assert_allclose(run[name][0], values, rtol=1e-9, atol=1e-14, err_msg=name)
+    for name, values in accuracies.items():
+        np.testing.assert_allclose(run[name][0], values, atol=1e-12, err_msg=name)
+
+
+def test_too_large_a_rate_is_a_result_with_a_status():
+    task = tasks.TeacherStudent(4, 8)
+    run = simulate.linear_descent(task, [0, 3, 10_000], learning_rate=5.0, seeds=[0])
+    assert bool(run.diverged[0])
+    assert np.isinf(run.train_loss[0, -1])
+    assert not np.any(np.isnan(run.train_loss))
+    records, _ = stepped(task, 10, 0, [0, 3], 5.0, [1e-3])
+    np.testing.assert_allclose(run.train_loss[0, :2], records["train_loss"], rtol=1e-9)
+
+
+def test_a_seed_gives_the_same_bits_whatever_its_neighbours():
+    task = tasks.TeacherStudent(30, 40)
+    both = simulate.linear_descent(task, [1, 100], learning_rate=0.01, seeds=[3, 8])
+    alone = simulate.linear_descent(task, [1, 100], learning_rate=0.01, seeds=[8])
+    assert both.isel(seed=[1]).identical(alone)
+    assert not np.array_equal(both.train_loss[0], both.train_loss[1])
+
+
+def test_small_rates_keep_their_digits():
+    """(1 − x)^t at x = 1e-9, t = 1e9: a power taken naively loses nine digits."""
+    task = tasks.TeacherStudent(6, 10)
+    run = simulate.linear_descent(task, [10**9], learning_rate=1e-9, seeds=[0])
+    X, _, D = _draw(task, 1, 0)
+    exact = theory.LinearFlow(X.T @ X / len(X), D[:, 0]).train_loss(1.0)
+    assert float(run.train_loss[0, 0]) == pytest.approx(exact, rel=1e-7)
+
+
+def test_says_how_it_came_about():
+    run = simulate.linear_descent(tasks.TeacherStudent(4, 8), [0], learning_rate=0.1, seeds=[0])
+    assert run.attrs["time_unit"] == "steps"
+    assert "no ½" in run.attrs["loss_convention"]
+    assert run.attrs["learning_rate"] == 0.1
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"steps": [0.5]}, "`steps.0.` must be a whole number ≥ 0, got 0.5"),
+        ({"steps": []}, "`steps` must have the shape"),
+        ({"steps": [-1]}, "`steps.0.` must be .* ≥ 0, got -1.0"),
+        ({"learning_rate": 0}, "`learning_rate` must be .* > 0, got 0.0"),
+        ({"learning_rate": "fast"}, "`learning_rate` must be .* got 'fast'"),
+        ({"seeds": []}, "must be lists, not empty"),
+        ({"seeds": [1.5]}, "`seeds` must be a whole number"),
+        ({"thresholds": [0.0]}, "`thresholds.0.` must be .* > 0"),
+        ({"num_test": 0}, "`num_test` must be"),
+    ],
+)
+def test_bad_input(changes, message):
+    arguments = {"steps": [1], "learning_rate": 0.1, "seeds": [0]} | changes
+    with pytest.raises(ArgumentError, match=message):
+        simulate.linear_descent(tasks.TeacherStudent(4, 8), **arguments)
