@@ -11,7 +11,9 @@ import lazyrich
 
 def in_new_process(code):
     """What a fresh interpreter prints, as JSON."""
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     return json.loads(result.stdout)
 
 

@@ -28,9 +28,13 @@ FILES = [path for path in sorted(ROOT.rglob("*.py")) if path.parent != ROOT]
 
 def imports(path):
     module = ".".join(["lazyrich", *path.relative_to(ROOT).with_suffix("").parts])
-    package = module.removesuffix(".__init__") if path.stem == "__init__" else module.rpartition(".")[0]
+    package = (
+        module.removesuffix(".__init__") if path.stem == "__init__" else module.rpartition(".")[0]
+    )
     tree = ast.parse(path.read_text())
-    return {target.split(".")[1] for target in _imported_paths(tree, package).values() if "." in target}
+    return {
+        target.split(".")[1] for target in _imported_paths(tree, package).values() if "." in target
+    }
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))

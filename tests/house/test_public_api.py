@@ -43,7 +43,9 @@ def test_has_a_docstring(package, name):
 
 
 @pytest.mark.parametrize(("package", "name"), FORMULAS)
-@pytest.mark.parametrize("section", ["Source:", "Holds when:", "Checked by:", "Symbols:", "Example:", "$$"])
+@pytest.mark.parametrize(
+    "section", ["Source:", "Holds when:", "Checked by:", "Symbols:", "Example:", "$$"]
+)
 def test_formulas_carry_their_sections(package, name, section):
     assert section in get(package, name).__doc__
 

@@ -56,7 +56,7 @@ def test_rotated_data_give_rotated_differences():
 
 def test_large_training_sets_follow_the_law():
     rng = np.random.default_rng(4)
-    d, num_samples, starts = 400, 800, 60
+    d, num_samples, starts = 200, 400, 40
     X = rng.standard_normal((num_samples, d))
     t = np.array([0.2, 1.0, 4.0])
     losses = [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lazyrich.core import ArgumentError, compute
 from lazyrich.theory import MarchenkoPastur
-from lazyrich.theory._marchenko_pastur import log_laplace, log_weighted_laplace
+from lazyrich.theory._laplace import log_laplace, log_weighted_laplace
 
 from . import oracles
 
@@ -24,7 +24,10 @@ arguments = st.one_of(st.just(0.0), st.floats(-6, 6).map(lambda x: 10**x))
 def grid():
     rng = np.random.default_rng(0)
     lam = np.concatenate(
-        [10 ** rng.uniform(-4, 2, 700), 1 + rng.choice([-1, 1], 300) * 10 ** rng.uniform(-12, -1, 300)]
+        [
+            10 ** rng.uniform(-4, 2, 700),
+            1 + rng.choice([-1, 1], 300) * 10 ** rng.uniform(-12, -1, 300),
+        ]
     )
     return lam, 10 ** rng.uniform(-4, 6, 1000)
 
@@ -32,18 +35,26 @@ def grid():
 def test_weighted_transform_on_a_thousand_points():
     lam, s = grid()
     found = compute(log_weighted_laplace, lam, s)
-    exact = np.array([float(oracles.log_weighted_laplace(*point)) for point in zip(lam, s, strict=True)])
-    condition = 1 + s * (1 - np.sqrt(lam)) ** 2  # a relative error of ε in s or λ moves the log by this
+    exact = np.array(
+        [float(oracles.log_weighted_laplace(*point)) for point in zip(lam, s, strict=True)]
+    )
+    condition = (
+        1 + s * (1 - np.sqrt(lam)) ** 2
+    )  # a relative error of ε in s or λ moves the log by this
     assert np.max(np.abs(found - exact) / condition) < 2e-14
 
 
 def test_derivative_links_the_two_transforms_on_a_thousand_points():
     lam, s = grid()
     with jax.enable_x64(True):
-        value, slope = jax.jvp(lambda s: log_laplace(lam, s), (jnp.asarray(s),), (jnp.ones(len(s)),))
+        value, slope = jax.jvp(
+            lambda s: log_laplace(lam, s), (jnp.asarray(s),), (jnp.ones(len(s)),)
+        )
         log_slope = jnp.log(-slope) + value  # d/ds E[exp(−sν)] = −E[ν exp(−sν)]
         expected = log_weighted_laplace(lam, s)
-    bulk = (lam < 1) | (s * (1 - np.sqrt(lam)) ** 2 < 20)  # above λ = 1 the atom hides the bulk's tail
+    bulk = (lam < 1) | (
+        s * (1 - np.sqrt(lam)) ** 2 < 20
+    )  # above λ = 1 the atom hides the bulk's tail
     condition = 1 + s * (1 - np.sqrt(lam)) ** 2
     error = np.abs(log_slope - expected) / condition
     assert np.max(error[(lam < 1) & bulk]) < 1e-13

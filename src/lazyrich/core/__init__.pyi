@@ -25,8 +25,10 @@ from ._errors import UnknownIdError as UnknownIdError
 from ._errors import argument_error as argument_error
 from ._experiment import Experiment as Experiment
 from ._ids import select as select
+from ._json import jsonable as jsonable
 from ._precision import compute as compute
 from ._precision import is_traced as is_traced
+from ._root import falling_time as falling_time
 from ._seeds import seed_chunks as seed_chunks
 from ._verdict import Claim as Claim
 from ._verdict import Correction as Correction

@@ -3,33 +3,39 @@
 from typing import Any
 
 import jax.numpy as jnp
-from jax.scipy.special import erf, erfinv
+import numpy as np
+from jax.scipy.special import erf, erfinv, gammainc, gammaincc
 
-from lazyrich.core import compute, real
+from lazyrich.core import compute, falling_time, is_traced, real, whole
 
 
-def threshold_accuracy(loss: Any, threshold: Any) -> Any:
-    r"""Share of Gaussian errors whose square lies below a threshold, from their mean square.
+def threshold_accuracy(loss: Any, threshold: Any, output_dimension: Any = 1) -> Any:
+    r"""Share of Gaussian errors whose mean square over outputs lies below a threshold.
 
-    $$ \mathcal{A} = \Pr(z^2 \le \epsilon) = \operatorname{erf}\sqrt{\epsilon / 2\mathcal{L}},
-       \qquad z \sim \mathcal{N}(0, \mathcal{L}) $$
+    $$ \mathcal{A} = \Pr\Bigl(\tfrac1d \|z\|^2 \le \epsilon\Bigr)
+       = 1 - \frac{\Gamma(d/2,\, d\epsilon/2\mathcal{L})}{\Gamma(d/2)}, \qquad
+       z \sim \mathcal{N}(0, \mathcal{L} I_d) $$
+
+    For one output this is $\operatorname{erf}\sqrt{\epsilon/2\mathcal{L}}$.
 
     Symbols:
-        $\mathcal{L}$ → `loss`, $\epsilon$ → `threshold`.
+        $\mathcal{L}$ → `loss`, $\epsilon$ → `threshold`, $d = d_\mathrm{out}$ → `output_dimension`.
 
     Source:
-        linear-grokking, Eq. 9; the construction is omnigrok's.
+        linear-grokking, Eq. 9, 12; the construction is omnigrok's.
 
     Holds when:
-        the errors are Gaussian with mean zero, as for a linear student on Gaussian inputs, and the
-        sample is large.
+        the errors are Gaussian with mean zero and the same variance for each output, as for a linear
+        student on Gaussian inputs, and the sample is large.
 
     Checked by:
-        check `linear-grokking/eq9`; `tests/quantities/test_threshold_accuracy.py`.
+        checks `linear-grokking/eq9`, `linear-grokking/eq12`;
+        `tests/quantities/test_threshold_accuracy.py`.
 
     Args:
-        loss: mean squared error, ≥ 0, any shape.
+        loss: mean squared error over samples and outputs, ≥ 0, any shape.
         threshold: a squared error up to this counts as correct, > 0, any shape that broadcasts.
+        output_dimension: number of outputs, whole, any shape that broadcasts.
 
     Returns:
         The accuracy, between 0 and 1; 1 where the loss is 0.
@@ -40,30 +46,31 @@ def threshold_accuracy(loss: Any, threshold: Any) -> Any:
         0.9545
     """
     loss = real("loss", loss, at_least=0, advice="Pass a mean squared error.")
-    threshold = real("threshold", threshold, above=0, advice="Pass a squared error such as 1e-3.")
-    return compute(accuracy_from_loss, loss, threshold)
+    return compute(accuracy_from_loss, loss, _threshold(threshold), _outputs(output_dimension))
 
 
-def threshold_loss(accuracy: Any, threshold: Any) -> Any:
+def threshold_loss(accuracy: Any, threshold: Any, output_dimension: Any = 1) -> Any:
     r"""Mean squared error at which a Gaussian regression reaches an accuracy; inverts the above.
 
-    $$ \mathcal{L} = \frac{\epsilon}{2 \operatorname{erfinv}(\mathcal{A})^2} $$
+    $$ \mathcal{L} = \frac{d\,\epsilon}{2 x}, \qquad 1 - \frac{\Gamma(d/2, x)}{\Gamma(d/2)} = \mathcal{A} $$
 
     Symbols:
-        $\mathcal{A}$ → `accuracy`, $\epsilon$ → `threshold`.
+        $\mathcal{A}$ → `accuracy`, $\epsilon$ → `threshold`, $d = d_\mathrm{out}$ → `output_dimension`.
 
     Source:
-        linear-grokking, Sec. 3.1.3: accuracy erf(√2) ≈ 0.954 is reached at loss ε/4.
+        linear-grokking, Sec. 3.1.3 (one output: accuracy erf(√2) ≈ 0.954 is reached at loss ε/4), Eq. 12.
 
     Holds when:
         as for `threshold_accuracy`.
 
     Checked by:
-        check `linear-grokking/eq9`; `tests/quantities/test_threshold_accuracy.py`.
+        checks `linear-grokking/eq9`, `linear-grokking/eq12`;
+        `tests/quantities/test_threshold_accuracy.py`.
 
     Args:
         accuracy: between 0 and 1, both excluded, any shape.
         threshold: as above.
+        output_dimension: as above.
 
     Returns:
         The loss.
@@ -74,19 +81,46 @@ def threshold_loss(accuracy: Any, threshold: Any) -> Any:
         1.0
     """
     accuracy = real("accuracy", accuracy, above=0, below=1, advice="Pass a share such as 0.95.")
-    threshold = real("threshold", threshold, above=0, advice="Pass a squared error such as 1e-3.")
-    return compute(loss_from_accuracy, accuracy, threshold)
+    return compute(loss_from_accuracy, accuracy, _threshold(threshold), _outputs(output_dimension))
 
 
-def accuracy_from_loss(loss: Any, threshold: Any) -> Any:
-    """`threshold_accuracy` for use inside other formulas: no checks, any dtype."""
+def _threshold(value: Any) -> Any:
+    return real("threshold", value, above=0, advice="Pass a squared error such as 1e-3.")
+
+
+def _outputs(value: Any) -> Any:
+    return several(whole("output_dimension", value, advice="Pass the number of outputs."))
+
+
+def several(output_dimension: Any) -> Any:
+    """The number of outputs, or None if it is known to be 1: then an error function does."""
+    is_one = not is_traced(output_dimension) and np.all(output_dimension == 1)
+    return None if is_one and np.ndim(output_dimension) == 0 else output_dimension
+
+
+def accuracy_from_loss(loss: Any, threshold: Any, d: Any) -> Any:
+    """`threshold_accuracy` for use inside other formulas: no checks, any dtype, `d` from `several`."""
     safe = jnp.where(loss > 0, loss, 1)  # keeps the gradient finite where the loss vanishes
-    return jnp.where(loss == 0, 1.0, erf(jnp.sqrt(threshold / (2 * safe)) + 0 * loss))
+    ratio = threshold / safe
+    accuracy = erf(jnp.sqrt(ratio / 2))
+    if d is not None:
+        ratio, d = jnp.broadcast_arrays(ratio, d)
+        accuracy = jnp.where(d > 1, gammainc(jnp.where(d > 1, d, 2) / 2, d * ratio / 2), accuracy)
+    return jnp.where(loss == 0, 1.0, accuracy + 0 * loss)
 
 
-def loss_from_accuracy(accuracy: Any, threshold: Any) -> Any:
-    """`threshold_loss` for use inside other formulas: no checks, any dtype."""
-    return threshold / (2 * _polished_erfinv(accuracy) ** 2)
+def loss_from_accuracy(accuracy: Any, threshold: Any, d: Any) -> Any:
+    """`threshold_loss` for use inside other formulas: no checks, any dtype, `d` from `several`."""
+    single = threshold / (2 * _polished_erfinv(accuracy) ** 2)
+    if d is None:
+        return single
+    accuracy, threshold, d, single = jnp.broadcast_arrays(accuracy, threshold, d, single)
+    a = jnp.where(d > 1, d, 2) / 2
+    log_odds = jnp.log1p(-accuracy) - jnp.log(accuracy)  # keeps its digits towards 0 and towards 1
+    x = falling_time(
+        lambda x: jnp.log(gammaincc(a, x)) - jnp.log(gammainc(a, x)), log_odds, start=a
+    )
+    return jnp.where(d > 1, d * threshold / (2 * x), single)
 
 
 def _polished_erfinv(accuracy: Any) -> Any:

@@ -3,77 +3,126 @@
 import math
 from typing import Any
 
+import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 
-from lazyrich.core import Crossing, Status, compute, real
-from lazyrich.quantities._threshold_accuracy import accuracy_from_loss, loss_from_accuracy
-from lazyrich.theory._crossing import falling_time
-from lazyrich.theory._marchenko_pastur import (
-    MarchenkoPastur,
-    laplace,
-    log_laplace,
-    log_weighted_laplace,
-    weighted_laplace,
+from lazyrich.core import (
+    ArgumentError,
+    Crossing,
+    Status,
+    compute,
+    falling_time,
+    is_traced,
+    real,
+    whole,
 )
+from lazyrich.quantities._threshold_accuracy import accuracy_from_loss, loss_from_accuracy, several
+from lazyrich.theory._marchenko_pastur import MarchenkoPastur
 from lazyrich.theory._solution import Solution, times
+from lazyrich.theory._student_losses import Student, limits, log_plain_losses, losses
 
 ERF_SQRT_2 = math.erf(math.sqrt(2))
-"""The accuracy by which the paper defines grokking: a loss of exactly a quarter of the threshold."""
+"""The accuracy by which the paper defines grokking: for one output a loss of a quarter of the threshold."""
 
 
 class LinearGrokking(Solution):
     r"""A linear student learns a linear teacher from Gaussian inputs by gradient flow.
 
-    $$ \mathcal{L}_\mathrm{tr}(t) = \mathbb{E}_{\nu\sim\mathrm{MP}(\lambda)}[\nu e^{-4\eta\nu t}],
-       \qquad \mathcal{L}_\mathrm{gen}(t) = \mathbb{E}_{\nu\sim\mathrm{MP}(\lambda)}[e^{-4\eta\nu t}],
-       \qquad \mathcal{A} = \operatorname{erf}\sqrt{\epsilon/2\mathcal{L}} $$
+    $$ \dot D = -\tfrac{2\eta}{d_\mathrm{out}}\left[(\Sigma + \tfrac\gamma2) D + \tfrac\gamma2 T
+       - \tfrac1N X^\top\delta\right], \qquad
+       \mathcal{L}_\mathrm{tr}(t) = \mathbb{E}_{\nu\sim\mathrm{MP}(\lambda)}[\nu e^{-4\eta\nu t}],
+       \quad \mathcal{L}_\mathrm{gen}(t) = \mathbb{E}_{\nu\sim\mathrm{MP}(\lambda)}[e^{-4\eta\nu t}] $$
 
-    Averages of $D(t) = e^{-2\eta\Sigma t} D_0$ over the spectrum of the training covariance Σ, whose
-    eigenvalues ν follow the Marchenko–Pastur law.
+    The losses as written are for one output, no decay and no noise; in general, with
+    $e = e^{-2\eta(\nu+\gamma/2)t/d_\mathrm{out}}$ and $r = (\nu e + \gamma/2)/(\nu + \gamma/2)$,
+
+    $$ \mathcal{L}_\mathrm{tr} = \tfrac{1}{2d_\mathrm{out}} \mathbb{E}[(\alpha^2 e^2 + r^2)\nu]
+       + \sigma_\delta^2 (1 - \lambda \mathbb{E}[1 - r^2]), \qquad
+       \mathcal{L}_\mathrm{gen} = \tfrac{1}{2d_\mathrm{out}} \mathbb{E}[\alpha^2 e^2 + r^2]
+       + \lambda\sigma_\delta^2\, \mathbb{E}\left[\frac{\nu (1 - e)^2}{(\nu + \gamma/2)^2}\right] $$
+
+    The training loss is that on the noisy labels, the test loss that on clean ones.
 
     Symbols:
         $\lambda = d_\mathrm{in}/N$ → `aspect_ratio`, $\eta$ → `learning_rate`, $\epsilon$ → `threshold`,
-        $t$ → `time`. "gen" in the paper is "test" here.
+        $d_\mathrm{out}$ → `output_dimension`, $\gamma$ → `weight_decay`, $\alpha$ → `student_scale`,
+        $\sigma_\delta$ → `label_noise`, $t$ → `time`. "gen" in the paper is "test" here.
 
     Source:
-        linear-grokking, Eq. 8–11.
+        linear-grokking, Eq. 8–15, 37–38. The terms in σ_δ are not in the paper, whose Eq. 26–28 leave
+        the noise out of the dynamics (see the errata).
 
     Holds when:
-        $d_\mathrm{in}, N \to \infty$ at fixed λ; one output; loss = mean squared error without ½;
-        teacher and student drawn so that $\mathbb{E}\|D_0\|^2 = 1$; no weight decay, no label noise;
-        $2\eta(1+\sqrt\lambda)^2 \ll 1$, so that descent follows the flow.
+        $d_\mathrm{in}, N \to \infty$ at fixed λ; loss = mean over samples and outputs of the squared
+        error, without ½; entries of the teacher have variance $1/2d_\mathrm{in}d_\mathrm{out}$, those of
+        the student α² times that; decay is the gradient of $\gamma\|S\|^2/2d_\mathrm{out}$;
+        $2\eta(1+\sqrt\lambda)^2/d_\mathrm{out} \ll 1$, so that descent follows the flow.
 
     Computed as:
-        a trapezoidal rule of fixed size that is exact to rounding for every time and λ, through λ = 1
-        and far into the tail; see `MarchenkoPastur`.
+        without decay and noise, a trapezoidal rule of 24 nodes that is exact to rounding for every time
+        and λ, through λ = 1 and far into the tail; otherwise one of 481 nodes that resolves every scale
+        of ν, decay and time. All terms are positive.
 
     Checked by:
-        checks `linear-grokking/eq8` to `linear-grokking/eq11`; `tests/theory/test_linear_grokking.py`.
+        checks `linear-grokking/eq8` to `linear-grokking/eq11`; `tests/theory/test_linear_grokking.py`,
+        `tests/theory/test_linear_grokking_variants.py`.
 
     Args:
         aspect_ratio: λ, > 0, any shape.
         learning_rate: η > 0, any shape; time is then counted in steps. With 1, the default, time is
             learning rate × step.
-        threshold: ε, > 0, any shape: a squared error up to this counts as correct.
+        threshold: ε, > 0, any shape: a squared error, mean over outputs, up to this counts as correct.
+        output_dimension: number of outputs, whole, any shape.
+        weight_decay: γ ≥ 0, any shape.
+        student_scale: α ≥ 0, any shape.
+        label_noise: standard deviation σ_δ ≥ 0 of the training labels' noise, any shape.
 
     Example:
         >>> from lazyrich.theory import LinearGrokking
         >>> model = LinearGrokking(aspect_ratio=0.9, learning_rate=0.01, threshold=1e-3)
-        >>> model.train_loss(0.0), model.test_loss(0.0)
+        >>> model.train_loss(0.0).round(12), model.test_loss(0.0).round(12)
         (np.float64(1.0), np.float64(1.0))
         >>> delay = model.grokking_time()
         >>> round(float(delay.time)), delay.status.item()
-        (35402, 0)
+        (20481, 0)
     """
 
     aspect_ratio: Any
     learning_rate: Any
     threshold: Any
+    output_dimension: Any
+    weight_decay: Any
+    student_scale: Any
+    label_noise: Any
+    is_plain: bool = eqx.field(static=True)
+    is_noisy: bool = eqx.field(static=True)
+    is_single: bool = eqx.field(static=True)
 
-    def __init__(self, aspect_ratio: Any, learning_rate: Any = 1.0, threshold: Any = 1e-3):
+    def __init__(
+        self,
+        aspect_ratio: Any,
+        learning_rate: Any = 1.0,
+        threshold: Any = 1e-3,
+        *,
+        output_dimension: Any = 1,
+        weight_decay: Any = 0.0,
+        student_scale: Any = 1.0,
+        label_noise: Any = 0.0,
+    ):
         self.aspect_ratio = MarchenkoPastur(aspect_ratio).aspect_ratio
         self.learning_rate = real("learning_rate", learning_rate, above=0, advice="Use e.g. 0.01.")
         self.threshold = real("threshold", threshold, above=0, advice="Use e.g. 1e-3.")
+        self.output_dimension = whole("output_dimension", output_dimension, advice="Use e.g. 1.")
+        self.weight_decay = real("weight_decay", weight_decay, at_least=0, advice="Use 0 for none.")
+        self.student_scale = real(
+            "student_scale", student_scale, at_least=0, advice="Use 1 as usual."
+        )
+        self.label_noise = real("label_noise", label_noise, at_least=0, advice="Use 0 for none.")
+        self.is_noisy = _may_be_positive(self.label_noise)
+        self.is_single = several(self.output_dimension) is None
+        self.is_plain = not (self.is_noisy or _may_be_positive(self.weight_decay))
+        _check_broadcast(self)
 
     def train_loss(self, time: Any) -> Any:
         """Loss on the training set."""
@@ -96,17 +145,36 @@ class LinearGrokking(Solution):
         return compute(_train_time, self, _level(accuracy))
 
     def test_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
-        """When the test accuracy reaches a level; `inf` where λ > 1 keeps it from ever doing so."""
+        """When the test accuracy first reaches a level; `inf` where it never does."""
         return compute(_test_time, self, _level(accuracy))
 
     def grokking_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """Delay between training and test accuracy reaching a level, on the exact curves."""
         return compute(_grokking_time, self, _level(accuracy))
 
+    def limits(self) -> tuple[Any, Any]:
+        """Training and test loss for t → ∞, in closed form for any decay, noise and λ."""
+        return compute(_limits, self)
+
+    def smallest_threshold(self, accuracy: Any = ERF_SQRT_2) -> Any:
+        """The threshold above which the test accuracy ends above a level: below, it never generalises.
+
+        With label noise the test loss may dip below its limit; the dip is not counted.
+        """
+        return compute(_smallest_threshold, self, _level(accuracy))
+
+    def decay_time(self) -> Any:
+        r"""$d_\mathrm{out}/\eta\gamma$: when decay has shrunk a weight that no sample touches by 1/e.
+
+        Above λ = 1 this is the time scale of the test loss; inf without decay.
+        """
+        return compute(_decay_time, self)
+
     def late_train_loss(self, time: Any) -> Any:
         r"""Late-time form $e^{-4\eta(1-\sqrt\lambda)^2t}/16\sqrt\pi\lambda^{3/4}(\eta t)^{3/2}$ (Eq. 10).
 
-        Its relative error falls as $3/64\sqrt\lambda\eta t$ (check `linear-grokking/eq10`).
+        For one output without decay and noise. Its relative error falls as
+        $3/64\sqrt\lambda\eta t$ (check `linear-grokking/eq10`).
         """
         return compute(_late_train_loss, self, times(time))
 
@@ -130,52 +198,116 @@ def _level(accuracy: Any) -> Any:
     return real("accuracy", accuracy, above=0, below=1, advice="Pass a share such as 0.95.")
 
 
+def _may_be_positive(value: Any) -> bool:
+    return is_traced(value) or bool(np.any(value > 0))
+
+
+def _check_broadcast(m: LinearGrokking) -> None:
+    fields = [name for name, value in vars(m).items() if hasattr(value, "shape")]
+    try:
+        np.broadcast_shapes(*(getattr(m, name).shape for name in fields))
+    except ValueError:
+        shapes = ", ".join(f"{name} {getattr(m, name).shape}" for name in fields)
+        raise ArgumentError(
+            f"The parameters must have shapes that broadcast, got {shapes}. Add axes of length 1, as in "
+            "`aspect_ratio[:, None]`, to combine all values of one with all of another."
+        ) from None
+
+
+def _student(m: LinearGrokking) -> Student:
+    return Student(
+        m.aspect_ratio, m.weight_decay / 2, m.student_scale, m.label_noise, m.output_dimension
+    )
+
+
 def _s(m: LinearGrokking, t: Any) -> Any:
-    return 4 * m.learning_rate * t
+    return 4 * m.learning_rate / m.output_dimension * t
+
+
+def _log_losses(m: LinearGrokking, s: Any) -> tuple[Any, Any]:
+    if m.is_plain:
+        return log_plain_losses(_student(m), s)
+    train, test = losses(_student(m), s)
+    return jnp.log(train), jnp.log(test)
+
+
+def _losses(m: LinearGrokking, t: Any) -> tuple[Any, Any]:
+    if m.is_plain:
+        train, test = log_plain_losses(_student(m), _s(m, t))
+        return jnp.exp(train), jnp.exp(test)
+    return losses(_student(m), _s(m, t))
 
 
 def _train_loss(m: LinearGrokking, t: Any) -> Any:
-    return weighted_laplace(m.aspect_ratio, _s(m, t))
+    return _losses(m, t)[0]
 
 
 def _test_loss(m: LinearGrokking, t: Any) -> Any:
-    return laplace(m.aspect_ratio, _s(m, t))
+    return _losses(m, t)[1]
+
+
+def _outputs(m: LinearGrokking) -> Any:
+    return None if m.is_single else m.output_dimension
 
 
 def _train_accuracy(m: LinearGrokking, t: Any) -> Any:
-    return accuracy_from_loss(_train_loss(m, t), m.threshold)
+    return accuracy_from_loss(_train_loss(m, t), m.threshold, _outputs(m))
 
 
 def _test_accuracy(m: LinearGrokking, t: Any) -> Any:
-    return accuracy_from_loss(_test_loss(m, t), m.threshold)
+    return accuracy_from_loss(_test_loss(m, t), m.threshold, _outputs(m))
+
+
+def _limits(m: LinearGrokking) -> tuple[Any, Any]:
+    return limits(_student(m))
+
+
+def _smallest_threshold(m: LinearGrokking, accuracy: Any) -> Any:
+    per_threshold = loss_from_accuracy(accuracy, jnp.ones_like(m.threshold), _outputs(m))
+    return _limits(m)[1] / per_threshold
+
+
+def _decay_time(m: LinearGrokking) -> Any:
+    rate = m.learning_rate * m.weight_decay / m.output_dimension
+    return jnp.where(rate > 0, 1 / jnp.where(rate > 0, rate, 1), jnp.inf)
 
 
 def _train_time(m: LinearGrokking, accuracy: Any) -> Crossing:
-    level, ratio, rate = _broadcast(m, accuracy)
-    return _crossing(log_weighted_laplace, ratio, level, 0, rate)
+    return _crossing(m, accuracy, 0)
 
 
 def _test_time(m: LinearGrokking, accuracy: Any) -> Crossing:
-    level, ratio, rate = _broadcast(m, accuracy)
-    floor = jnp.maximum((ratio - 1) / ratio, 0)
-    return _crossing(log_laplace, ratio, level, floor, rate)
+    return _crossing(m, accuracy, 1)
 
 
-def _broadcast(m: LinearGrokking, accuracy: Any) -> Any:
-    level = loss_from_accuracy(accuracy, m.threshold)
-    return jnp.broadcast_arrays(level, m.aspect_ratio, m.learning_rate)
-
-
-def _crossing(log_loss: Any, ratio: Any, level: Any, floor: Any, rate: Any) -> Crossing:
-    """When exp(log_loss(ratio, 4·rate·t)), which falls from 1 to `floor`, reaches a level."""
-    at_start, never = level >= 1, level <= floor
-    solvable = (level < 1) & (level > floor)
-    safe = jnp.where(solvable, level, (1 + floor) / 2)
-    s = falling_time(lambda s: log_loss(ratio, s), jnp.log(safe))
-    time = jnp.where(solvable, s / (4 * rate), jnp.where(at_start, 0, jnp.inf))
+def _crossing(m: LinearGrokking, accuracy: Any, which: int) -> Crossing:
+    """When the training (0) or test (1) loss first falls to the level that an accuracy needs."""
+    level = loss_from_accuracy(accuracy, m.threshold, _outputs(m))
+    start, floor = _losses(m, jnp.zeros_like(m.aspect_ratio))[which], _limits(m)[which]
+    rate = 4 * m.learning_rate / m.output_dimension
+    level, start, floor, rate = jnp.broadcast_arrays(level, start, floor, rate)
+    low, high = jnp.zeros_like(level), jnp.full_like(level, jnp.inf)
+    if m.is_noisy and which == 1:  # the only loss that may rise again
+        low, high = _first_dip(m, level)
+    falls = (level > floor) | jnp.isfinite(high)
+    at_start, solvable, never = level >= start, (level < start) & falls, (level < start) & ~falls
+    safe = jnp.where(solvable, level, (start + jnp.minimum(floor, start)) / 2)
+    s = falling_time(lambda s: _log_losses(m, s)[which], jnp.log(safe), low, high)
+    time = jnp.where(solvable, s / rate, jnp.where(at_start, 0, jnp.inf))
     status = jnp.where(at_start, Status.AT_START, jnp.where(never, Status.NEVER, Status.REACHED))
     invalid = ~(solvable | at_start | never) | jnp.isnan(rate)
     return Crossing(jnp.where(invalid, jnp.nan, time), jnp.where(invalid, Status.INVALID, status))
+
+
+def _first_dip(m: LinearGrokking, level: Any) -> tuple[Any, Any]:
+    """Neighbouring times s between which the test loss first falls to a level; (0, inf) if it does not."""
+    grid = jnp.asarray(np.concatenate([[0.0], np.geomspace(1e-6, 1e12, 181)]), level.dtype)
+    columns = grid.reshape(-1, *(1,) * level.ndim)
+    below = losses(_student(m), columns)[1] <= level
+    first = jnp.argmax(below, axis=0)
+    is_found = jnp.any(below, axis=0) & (first > 0)
+    low = jnp.where(is_found, grid[jnp.maximum(first - 1, 0)], 0)
+    return low, jnp.where(is_found, grid[first], jnp.inf)
 
 
 def _grokking_time(m: LinearGrokking, accuracy: Any) -> Crossing:

@@ -1,16 +1,16 @@
-"""The spectrum of a sample covariance: the Marchenko–Pastur law and its Laplace transforms."""
+"""The spectrum of a sample covariance: the Marchenko–Pastur law."""
 
+import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from lazyrich.core import compute, real, whole
+from lazyrich.core import argument_error, compute, real, whole
+from lazyrich.theory._laplace import atom, edges, laplace, weighted_laplace
 from lazyrich.theory._solution import Solution
-
-NUM_NODES, STEP = 24, 0.4
-"""Nodes on each side of the trapezoidal rule below, and its step in units of a Gaussian's width."""
 
 
 class MarchenkoPastur(Solution):
@@ -55,17 +55,49 @@ class MarchenkoPastur(Solution):
     @property
     def atom(self) -> Any:
         """Weight of the eigenvalue 0."""
-        return compute(_atom, self.aspect_ratio)
+        return compute(atom, self.aspect_ratio)
 
     @property
     def edges(self) -> tuple[Any, Any]:
         """Smallest and largest eigenvalue of the bulk."""
-        return compute(_edges, self.aspect_ratio)
+        return compute(edges, self.aspect_ratio)
 
     def density(self, eigenvalue: Any) -> Any:
         """Density of the bulk; 0 outside the edges. The atom at 0 is apart, in `atom`."""
         eigenvalue = real("eigenvalue", eigenvalue, advice="Pass real eigenvalues.")
         return compute(_density, self.aspect_ratio, eigenvalue)
+
+    def cdf(self, eigenvalue: Any) -> Any:
+        """Share of eigenvalues up to a value, atom included."""
+        eigenvalue = real("eigenvalue", eigenvalue, advice="Pass real eigenvalues.")
+        return compute(_cdf, self.aspect_ratio, eigenvalue)
+
+    def moment(self, order: int) -> Any:
+        r"""$\mathbb{E}[\nu^k] = \sum_{r<k} \frac{\lambda^r}{r+1} \binom{k}{r}\binom{k-1}{r}$."""
+        k = int(whole("order", order, at_least=0, advice="Pass a whole number."))
+        terms = [math.comb(k, r) * math.comb(k - 1, r) / (r + 1) for r in range(k)] or [1.0]
+        return compute(jnp.polyval, np.array(terms[::-1]), self.aspect_ratio)
+
+    def resolvent(self, shift: Any) -> Any:
+        r"""$\mathbb{E}[1/(\nu + g)]$ for $g > 0$, atom included; $-g$ is where the resolvent is taken."""
+        shift = real("shift", shift, above=0, advice="Pass g > 0; the law lies at ν ≥ 0.")
+        return compute(resolvent, self.aspect_ratio, shift)
+
+    def sample(self, key: Any, shape: tuple[int, ...] = ()) -> Any:
+        """Independent eigenvalues by inverting the cdf; `aspect_ratio` must be a single number.
+
+        Args:
+            key: from `jax.random.key`.
+            shape: the shape of the sample.
+
+        Returns:
+            Eigenvalues; exactly 0 with the atom's probability.
+        """
+        if np.ndim(self.aspect_ratio):
+            raise argument_error("aspect_ratio", "be a single number to sample", self.aspect_ratio)
+        with jax.enable_x64(True):
+            share = jax.random.uniform(key, shape, dtype=float)
+        return compute(_quantile, self.aspect_ratio, np.asarray(share))
 
     def expectation(self, function: Callable[[Any], Any], *, num_nodes: int = 256) -> Any:
         """Mean of a smooth function of the eigenvalue, atom included.
@@ -98,17 +130,8 @@ def _transform_argument(s: Any) -> Any:
     return real("s", s, at_least=0, advice="The transform is taken at s ≥ 0.")
 
 
-def _atom(ratio: Any) -> Any:
-    return jnp.maximum((ratio - 1) / ratio, 0)
-
-
-def _edges(ratio: Any) -> tuple[Any, Any]:
-    one_plus_root = 1 + jnp.sqrt(ratio)
-    return ((ratio - 1) / one_plus_root) ** 2, one_plus_root**2  # 1 − √λ itself cancels near λ = 1
-
-
 def _density(ratio: Any, nu: Any) -> Any:
-    lower, upper = _edges(ratio)
+    lower, upper = edges(ratio)
     inside = (nu > lower) & (nu < upper)
     radicand = jnp.where(inside, (upper - nu) * (nu - lower), 1)
     return jnp.where(
@@ -119,7 +142,7 @@ def _density(ratio: Any, nu: Any) -> Any:
 def _expectation(ratio: Any, function: Callable[[Any], Any], num_nodes: int) -> Any:
     ratio = ratio[..., None]
     phi = (jnp.arange(num_nodes, dtype=ratio.dtype) + 0.5) * (jnp.pi / 2 / num_nodes)
-    nu = _edges(ratio)[0] + 4 * jnp.sqrt(ratio) * jnp.sin(phi) ** 2
+    nu = edges(ratio)[0] + 4 * jnp.sqrt(ratio) * jnp.sin(phi) ** 2
     weight = 2 / num_nodes * jnp.sin(2 * phi) ** 2 / nu
     # f(ν)/ν has a pole at ν = 0, just outside the bulk when λ ≈ 1: its share of the rule's error is
     # known, and together with the atom it is f(0) times what the weights lack of 1
@@ -128,76 +151,41 @@ def _expectation(ratio: Any, function: Callable[[Any], Any], num_nodes: int) -> 
     return (total + lacking * function(jnp.zeros_like(ratio)))[..., 0]
 
 
-def laplace(ratio: Any, s: Any) -> Any:
-    """`MarchenkoPastur.laplace` for use inside other formulas: no checks, any dtype."""
-    return jnp.exp(log_laplace(ratio, s))
+def _cdf(ratio: Any, nu: Any) -> Any:
+    """The angle-weighted area under the semicircle-like density, in closed form.
 
-
-def weighted_laplace(ratio: Any, s: Any) -> Any:
-    """`MarchenkoPastur.weighted_laplace` for use inside other formulas."""
-    return jnp.exp(log_weighted_laplace(ratio, s))
-
-
-def log_weighted_laplace(ratio: Any, s: Any) -> Any:
-    """Logarithm of E[ν exp(−sν)], finite far below the smallest float."""
-    rule = _rule(ratio, s)
-    return jnp.log(jnp.sum(rule.weight, axis=-1)) - rule.decay
-
-
-def log_laplace(ratio: Any, s: Any) -> Any:
-    """Logarithm of E[exp(−sν)], atom included; for λ ≤ 1 finite far below the smallest float."""
-    rule = _rule(ratio, s)
-    bulk = jnp.sum(rule.weight / rule.nu, axis=-1)
-    signed_atom = (ratio - 1) / ratio  # not 1 − 1/λ, which cancels near λ = 1
-    log_share = _log_share(ratio, rule)
-    scaled = bulk + signed_atom * jnp.exp(jnp.where(ratio > 1, 0, rule.decay) + log_share)
-    plain = jnp.exp(-rule.decay) * bulk + signed_atom * jnp.exp(log_share)
-    over = ratio > 1
-    return jnp.where(over, jnp.log(jnp.where(over, plain, 1)),
-                     jnp.log(jnp.where(over, 1, scaled)) - rule.decay)  # fmt: skip
-
-
-class _Rule(NamedTuple):
-    """A trapezoidal rule for (2/π)∫ sin²(2φ) exp(−s(ν − λ₋)) f(ν) dφ."""
-
-    nu: Any
-    weight: Any
-    step: Any
-    width: Any
-    decay: Any
-
-
-def _rule(ratio: Any, s: Any) -> _Rule:
-    """The nodes φ_k = (k + ½)h, both signs folded together.
-
-    Where A = 4√λ·s is large the integrand is a Gaussian of width A^(−½), so a step in units of it keeps
-    the number of nodes fixed for every s; the error is then exp(−π²/STEP²), far below rounding.
+    With ν = λ₋ + 4√λ sin²φ, ∫(4/π) sin²(2φ)/ν dφ splits into elementary angles.
     """
-    ratio, s = jnp.broadcast_arrays(ratio, s)
+    low, high = edges(ratio)
     root = jnp.sqrt(ratio)
-    lower, _ = _edges(ratio)
-    A = 4 * root * s
-    whole_period = jnp.pi / 2 / NUM_NODES
-    h = jnp.where((STEP / whole_period) ** 2 < A, STEP / jnp.sqrt(jnp.maximum(A, 1)), whole_period)
-    h = jax.lax.stop_gradient(h)  # the integral does not depend on the step
-    phi = (jnp.arange(NUM_NODES, dtype=h.dtype) + 0.5) * h[..., None]
-    sin_squared = jnp.sin(phi) ** 2
-    nu = lower[..., None] + 4 * root[..., None] * sin_squared
-    weight = (
-        h[..., None] * (4 / jnp.pi) * jnp.sin(2 * phi) ** 2 * jnp.exp(-A[..., None] * sin_squared)
-    )
-    return _Rule(nu, weight, h, A, s * lower)
+    sin_squared = jnp.clip((nu - low) / (4 * root), 0, 1)
+    phi = jnp.arcsin(jnp.sqrt(sin_squared))
+    # sin²(2φ)/ν = [(1+λ) + 2√λ cos 2φ − (1−λ)²/ν]/4λ, and ∫dφ/ν is an arctangent
+    gap = jnp.abs(ratio - 1)
+    tangent = jnp.where(sin_squared < 1, jnp.tan(jnp.where(sin_squared < 1, phi, 0)), jnp.inf)
+    stretched = jnp.arctan2((1 + root) ** 2 * tangent, gap)
+    bulk = ((1 + ratio) * phi + root * jnp.sin(2 * phi) - gap * stretched) / (jnp.pi * ratio)
+    inside = jnp.where(nu >= high, jnp.minimum(1, 1 / ratio), jnp.where(nu <= low, 0, bulk))
+    return jnp.where(nu < 0, 0, atom(ratio) + inside)
 
 
-def _log_share(ratio: Any, rule: _Rule) -> Any:
-    """Logarithm of the share w of 1 − 1/λ that the rule for f = 1/ν lacks: the atom and the pole.
+def _quantile(ratio: Any, share: Any) -> Any:
+    low, high = (jnp.full_like(share, edge) for edge in edges(ratio))
 
-    1/ν has poles at φ = ±ip, p = |log λ|/4. If they lie in the strip |Im φ| < c that the rule resolves,
-    sinh 2c = 2π/(hA), its error is |1 − 1/λ|/(1 + exp(2πp/h)). Together with the atom (1 − 1/λ)⁺ this is
-    (1 − 1/λ)·w with w = 1/(1 + exp(−π log λ/2h)): one formula, smooth through λ = 1. Farther poles leave
-    the atom alone.
-    """
-    log_ratio = jnp.log(ratio)
-    resolved = rule.width * rule.step * jnp.sinh(jnp.abs(log_ratio) / 2) < 2 * jnp.pi
-    near = jax.nn.log_sigmoid(jnp.pi / 2 * log_ratio / rule.step)
-    return jnp.where(resolved, near, jnp.where(ratio > 1, 0, -jnp.inf))
+    def halve(_: int, bracket: tuple[Any, Any]) -> tuple[Any, Any]:
+        low, high = bracket
+        middle = (low + high) / 2
+        below = _cdf(ratio, middle) < share
+        return jnp.where(below, middle, low), jnp.where(below, high, middle)
+
+    low, high = jax.lax.fori_loop(0, 60, halve, (low, high))
+    return jnp.where(share < atom(ratio), 0, (low + high) / 2)
+
+
+def resolvent(ratio: Any, g: Any) -> Any:
+    """`MarchenkoPastur.resolvent` for use inside other formulas: no checks, any dtype."""
+    low, high = edges(ratio)
+    root = jnp.sqrt((low + g) * (high + g))
+    b = (1 - ratio) + g
+    # (root − b)/2λg, in the form without cancellation on either side of b = 0
+    return jnp.where(b > 0, 2 / (root + jnp.abs(b)), (root + jnp.abs(b)) / (2 * ratio * g))

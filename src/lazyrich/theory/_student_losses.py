@@ -1,0 +1,92 @@
+"""Losses of a linear student with weight decay, label noise and any scale, as functions of time."""
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from lazyrich.theory._laplace import atom, edges, log_laplace, log_weighted_laplace
+from lazyrich.theory._marchenko_pastur import resolvent
+from lazyrich.theory._spectral_mean import bulk_nodes
+
+
+class Student(NamedTuple):
+    """The letters of the formulas: aspect ratio λ, half the decay g = γ/2, scale α, noise σ, outputs d."""
+
+    ratio: Any
+    g: Any
+    alpha: Any
+    sigma: Any
+    d: Any
+
+
+def log_plain_losses(student: Student, s: Any) -> tuple[Any, Any]:
+    """Logarithms of training and test loss without decay and noise, finite far below any float."""
+    ratio, _, alpha, _, d = student
+    scale = jnp.log((1 + alpha**2) / (2 * d))
+    return scale + log_weighted_laplace(ratio, s), scale + log_laplace(ratio, s)
+
+
+def losses(student: Student, s: Any) -> tuple[Any, Any]:
+    r"""Training and test loss at s = 4ηt/d_out.
+
+    Each mode ν of the difference obeys ḋ = −2η[(ν + g)d + gT − √ν ξ], T the teacher, ξ the noise's part:
+    d = e·S₀ − r·T + √ν(1 − e)/(ν + g)·ξ with e = exp(−s(ν + g)/2) and r = (νe + g)/(ν + g). Every term
+    below is positive, so that nothing cancels. At ν = 0 (the atom): e² = exp(−sg), r = 1, no noise.
+    """
+    ratio, g, alpha, sigma, d, s = jnp.broadcast_arrays(*student, s)
+    nu, weight = bulk_nodes(ratio)  # E_bulk[ν f] = Σ weight·f
+    shifted = nu + g[..., None]
+    exponent = s[..., None] * shifted / 2
+    e, one_minus_e = jnp.exp(-exponent), -jnp.expm1(-exponent)
+    r = e + g[..., None] / shifted * one_minus_e
+    signal = (alpha[..., None] ** 2 * e**2 + r**2) / (2 * d[..., None])
+
+    def mean(f: Any) -> Any:
+        return jnp.sum(weight * f, axis=-1)
+
+    kept_noise = jnp.maximum(1 - ratio, 0) + ratio * mean(r**2 / nu)
+    learned_noise = ratio * mean((one_minus_e / shifted) ** 2)
+    at_zero = atom(ratio) * (alpha**2 * jnp.exp(-s * g) + 1) / (2 * d)
+    train = mean(signal) + sigma**2 * kept_noise
+    test = mean(signal / nu) + at_zero + sigma**2 * learned_noise
+    return train, test
+
+
+def limits(student: Student) -> tuple[Any, Any]:
+    """Training and test loss for t → ∞, in closed form.
+
+    Without decay E_bulk[1/ν] = min(λ, 1)/λ|1 − λ| is what noise costs in the end.
+    """
+    ratio, g, alpha, sigma, d = jnp.broadcast_arrays(*student)
+    weighted, squared = _ridge_means(ratio, jnp.where(g > 0, g, 1))
+    kept = jnp.maximum(1 - ratio, 0) + ratio * squared
+    with_decay = (
+        g**2 * weighted / (2 * d) + sigma**2 * kept,
+        (atom(ratio) + squared) / (2 * d) + sigma**2 * ratio * weighted,
+    )
+    inverse = jnp.where(sigma > 0, jnp.minimum(ratio, 1) / jnp.abs(1 - ratio), 0)
+    without = (
+        sigma**2 * jnp.maximum(1 - ratio, 0),
+        atom(ratio) * (1 + alpha**2) / (2 * d) + sigma**2 * inverse,
+    )
+    return tuple(jnp.where(g > 0, a, b) for a, b in zip(with_decay, without, strict=True))
+
+
+def _ridge_means(ratio: Any, g: Any) -> tuple[Any, Any]:
+    """E_bulk[ν/(ν + g)²] and E_bulk[g²/(ν + g)²], from the resolvent m and its slope m′.
+
+    Above λ = 1 through the law of XXᵀ, whose aspect ratio is 1/λ and whose eigenvalues are ν/λ: below 1
+    there is no atom to subtract, so nothing cancels.
+    """
+    over = ratio > 1
+    ratio_, g_ = jnp.where(over, 1 / ratio, ratio), jnp.where(over, g / ratio, g)
+    m, slope = resolvent(ratio_, g_), _resolvent_slope(ratio_, g_)
+    weighted, squared = m + g_ * slope, -(g_**2) * slope
+    return jnp.where(over, weighted / ratio**2, weighted), jnp.where(over, squared / ratio, squared)
+
+
+def _resolvent_slope(ratio: Any, g: Any) -> Any:
+    """Derivative m′(g) of the resolvent, from λgm² + (1 − λ + g)m = 1."""
+    m = resolvent(ratio, g)
+    low, high = edges(ratio)
+    return -m * (1 + ratio * m) / jnp.sqrt((low + g) * (high + g))
