@@ -14,14 +14,14 @@ import numpy as np
 import torch
 
 from lazyrich import simulate, tasks
-from lazyrich.simulate._linear_descent import _draw
+from lazyrich.simulate._linear_descent import draw
 
 RATE, SEED, NUM_TEST = 0.01, 0, 1000
 
 
 def stepped(task: tasks.TeacherStudent, steps: np.ndarray) -> list[float]:
-    X, X_test, D0 = _draw(task, NUM_TEST, SEED)
-    inputs, fresh, student = (torch.tensor(array) for array in (X, X_test, D0))
+    X, X_test, _, teacher, start = draw(task, NUM_TEST, SEED)
+    inputs, fresh, student = (torch.tensor(array) for array in (X, X_test, start - teacher))
     student.requires_grad_()
     recorded, wanted = [], set(steps)
     optimiser = torch.optim.SGD([student], lr=RATE)

@@ -17,7 +17,9 @@ SOLUTIONS = {
         ["train_loss", "test_loss", "train_accuracy", "test_accuracy", "late_train_loss", "late_test_loss"],
     ),
     "MarchenkoPastur": (
-        theory.MarchenkoPastur, {"aspect_ratio": 0.7}, ["density", "cdf", "laplace", "weighted_laplace", "resolvent"]
+        theory.MarchenkoPastur,
+        {"aspect_ratio": 0.7},
+        ["density", "cdf", "laplace", "weighted_laplace", "resolvent"],
     ),
     "LinearFlow": (
         theory.LinearFlow,
@@ -148,7 +150,7 @@ def test_bad_parameters_raise_and_name_the_parameter(name, parameter, value):
 
 @pytest.mark.parametrize(("name", "method"), [c for c in CASES if c[1] not in ("density", "cdf")])
 def test_negative_points(name, method):
-    with pytest.raises(ArgumentError, match="(≥|>) 0, got -1.0"):
+    with pytest.raises(ArgumentError, match=r"(≥|>) 0, got -1\.0"):
         getattr(build(name), method)(-1.0)
     assert np.all(np.isnan(jax.jit(getattr(build(name), method))(-1.0)))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lazyrich import simulate, tasks
-from lazyrich.simulate._linear_descent import _draw
+from lazyrich.simulate._linear_descent import draw
 
 pytestmark = pytest.mark.torch
 
@@ -13,14 +13,17 @@ pytestmark = pytest.mark.torch
 def test_same_numbers_as_stepping(d_in, num_samples, d_out):
     torch = pytest.importorskip("torch", reason="needs the `bench` extra")
     task = tasks.TeacherStudent(d_in, num_samples, d_out)
-    X, _, D0 = _draw(task, 10, seed=1)
+    X, _, _, teacher, start = draw(task, 10, seed=1)
+    D0 = start - teacher
     inputs = torch.tensor(X)
     student = torch.nn.Linear(d_in, d_out, bias=False, dtype=torch.float64)
     student.weight.data = torch.tensor(D0.T.copy())  # the teacher is 0 in these coordinates
     optimiser = torch.optim.SGD(student.parameters(), lr=0.05)
     losses = []
     for _ in range(301):
-        loss = torch.nn.functional.mse_loss(student(inputs), torch.zeros(num_samples, d_out).double())
+        loss = torch.nn.functional.mse_loss(
+            student(inputs), torch.zeros(num_samples, d_out).double()
+        )
         losses.append(loss.item())
         optimiser.zero_grad()
         loss.backward()

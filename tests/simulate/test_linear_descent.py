@@ -7,37 +7,49 @@ import pytest
 
 from lazyrich import simulate, tasks, theory
 from lazyrich.core import ArgumentError
-from lazyrich.simulate._linear_descent import _draw
+from lazyrich.simulate._linear_descent import draw
 
 
-def stepped(task, num_test, seed, steps, rate, thresholds):
+def stepped(task, num_test, seed, steps, rate, thresholds, decay=0.0, scale=1.0):
     """The same descent, one automatic gradient after the other."""
-    X, X_test, D = _draw(task, num_test, seed)
+    X, X_test, noise, T, S = draw(task, num_test, seed)
+    Y, S = X @ T + noise, scale * S
     records = {name: [] for name in ("train_loss", "test_loss", "sampled_test_loss")}
     accuracies = {name: [] for name in ("train_accuracy", "test_accuracy")}
+
+    def objective(S):
+        return jnp.mean((X @ S - Y) ** 2) + decay / (2 * task.output_dimension) * jnp.sum(S**2)
+
     with jax.enable_x64(True):
-        slope = jax.jit(jax.grad(lambda D: jnp.mean((X @ D) ** 2)))
+        slope = jax.jit(jax.grad(objective))
         for step in range(int(max(steps)) + 1):
             if step in steps:
-                train, test = np.mean((X @ D) ** 2, axis=1), np.mean((X_test @ D) ** 2, axis=1)
+                train, test = (np.mean(r**2, axis=1) for r in (X @ S - Y, X_test @ (S - T)))
                 records["train_loss"].append(train.mean())
-                records["test_loss"].append(np.sum(np.asarray(D) ** 2) / task.output_dimension)
+                records["test_loss"].append(np.sum((S - T) ** 2) / task.output_dimension)
                 records["sampled_test_loss"].append(test.mean())
                 accuracies["train_accuracy"].append([np.mean(train <= e) for e in thresholds])
                 accuracies["test_accuracy"].append([np.mean(test <= e) for e in thresholds])
-            D = D - rate * np.asarray(slope(D))
+            S = S - rate * np.asarray(slope(S))
     return records, {name: np.transpose(values) for name, values in accuracies.items()}
 
 
-@pytest.mark.parametrize(("d_in", "num_samples", "d_out"), [(8, 20, 1), (12, 6, 1), (6, 9, 3), (5, 5, 2)])
+@pytest.mark.parametrize(
+    ("d_in", "num_samples", "d_out"), [(8, 20, 1), (12, 6, 1), (6, 9, 3), (5, 5, 2)]
+)
 @pytest.mark.parametrize("rate", [0.02, 0.4])
-def test_agrees_with_stepping(d_in, num_samples, d_out, rate):
-    task = tasks.TeacherStudent(d_in, num_samples, d_out)
+@pytest.mark.parametrize(
+    ("decay", "scale", "noise"),
+    [(0.0, 1.0, 0.0), (0.3, 2.0, 0.0), (0.0, 0.0, 0.5), (0.1, 1.0, 0.2)],
+)
+def test_agrees_with_stepping(d_in, num_samples, d_out, rate, decay, scale, noise):
+    task = tasks.TeacherStudent(d_in, num_samples, d_out, label_noise=noise)
     steps, thresholds = [0, 1, 2, 7, 50, 333], [1e-3, 0.05]
     run = simulate.linear_descent(
-        task, steps, learning_rate=rate, seeds=[5], thresholds=thresholds, num_test=40
-    )
-    records, accuracies = stepped(task, 40, 5, steps, rate, thresholds)
+        task, steps, learning_rate=rate, seeds=[5], thresholds=thresholds, num_test=40,
+        weight_decay=decay, student_scale=scale,
+    )  # fmt: skip
+    records, accuracies = stepped(task, 40, 5, steps, rate, thresholds, decay, scale)
     for name, values in records.items():
         np.testing.assert_allclose(run[name][0], values, rtol=1e-9, atol=1e-14, err_msg=name)
     for name, values in accuracies.items():
@@ -66,8 +78,8 @@ def test_small_rates_keep_their_digits():
     """(1 − x)^t at x = 1e-9, t = 1e9: a power taken naively loses nine digits."""
     task = tasks.TeacherStudent(6, 10)
     run = simulate.linear_descent(task, [10**9], learning_rate=1e-9, seeds=[0])
-    X, _, D = _draw(task, 1, 0)
-    exact = theory.LinearFlow(X.T @ X / len(X), D[:, 0]).train_loss(1.0)
+    X, _, _, T, S = draw(task, 1, 0)
+    exact = theory.LinearFlow(X.T @ X / len(X), (S - T)[:, 0]).train_loss(1.0)
     assert float(run.train_loss[0, 0]) == pytest.approx(exact, rel=1e-7)
 
 

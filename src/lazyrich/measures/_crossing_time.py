@@ -6,7 +6,6 @@ import numpy as np
 
 from lazyrich.core import Status, argument_error, real
 
-
 NEIGHBOURS = 8
 """Points on either side of a crossing from which its slope and noise are judged."""
 
@@ -112,7 +111,9 @@ def _jitter(t: np.ndarray, y: np.ndarray, i: int) -> float:
     if x.size < 5:
         return 0.0
     bends = np.abs(np.diff(values, 2))
-    noise = np.median(bends) / (0.6745 * np.sqrt(6))  # second differences of white noise: variance 6
+    noise = np.median(bends) / (
+        0.6745 * np.sqrt(6)
+    )  # second differences of white noise: variance 6
     slope = np.polynomial.polynomial.polyfit(x, values, 1)[1]
     return float(min(noise / abs(slope), x[-1] - x[0])) if slope else float(x[-1] - x[0])
 

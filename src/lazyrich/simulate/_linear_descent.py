@@ -1,7 +1,8 @@
 """Gradient descent on a linear student: any step directly, none in between."""
 
+import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import numpy as np
@@ -22,29 +23,40 @@ def linear_descent(
     *,
     learning_rate: float,
     seeds: Sequence[int],
+    weight_decay: float = 0.0,
+    student_scale: float = 1.0,
     thresholds: Sequence[float] = (1e-3,),
     num_test: int = 1000,
 ) -> "xarray.Dataset":
     r"""Full-batch gradient descent of a linear student at the given steps, exactly.
 
-    $$ D_{t+1} = \left(I - \tfrac{2\eta}{d_\mathrm{out}}\Sigma\right) D_t \quad\Rightarrow\quad
-       D_t = V (1 - \tfrac{2\eta}{d_\mathrm{out}}\nu)^t\, V^\top D_0 $$
+    $$ D_{t+1} = D_t - \tfrac{2\eta}{d_\mathrm{out}} \left[(\Sigma + \tfrac\gamma2) D_t
+       + \tfrac\gamma2 T - \tfrac1N X^\top\delta\right] $$
 
-    The update is linear, so in the eigenbasis V, ν of the training covariance Σ step t is a power.
+    for the difference D = S − T of student and teacher, with weight decay γ (the gradient of
+    γ‖S‖²/2d_out) and label noise δ. The update is linear, so in the eigenbasis V, ν of the training
+    covariance Σ step t is a power: with $\rho = (1 - 2\eta(\nu + \gamma/2)/d_\mathrm{out})^t$,
+
+    $$ V^\top D_t = \rho\, V^\top S_0 - \frac{\nu\rho + \gamma/2}{\nu + \gamma/2}\, V^\top T
+       + \frac{1 - \rho}{\nu + \gamma/2}\, V^\top X^\top \delta / N $$
+
     A million steps cost what one costs. `tests/simulate/test_linear_descent.py` compares with stepping.
 
     Args:
-        task: sizes and loss convention.
+        task: sizes, label noise and loss convention.
         steps: numbers of steps at which to record, whole, ≥ 0, shape (time,).
         learning_rate: η > 0.
         seeds: one run for each; seed s always gives the same run, whatever the others are.
-        thresholds: squared errors up to which a sample counts as correct.
+        weight_decay: γ ≥ 0.
+        student_scale: α ≥ 0, factor on the student's weights at the start.
+        thresholds: squared errors, mean over outputs, up to which a sample counts as correct.
         num_test: size of the test set, drawn afresh for each seed.
 
     Returns:
-        A dataset over `seed`, `time` (in steps) and `threshold`: `train_loss`, `test_loss` (the expectation
-        over fresh inputs), `sampled_test_loss`, `train_accuracy`, `test_accuracy` (both on samples), and
-        `diverged`, true where the learning rate is too large for the largest eigenvalue.
+        A dataset over `seed`, `time` (in steps) and `threshold`: `train_loss` (on the labels that are
+        trained on, noise included), `test_loss` (the expectation over fresh inputs with clean labels),
+        `sampled_test_loss`, `train_accuracy`, `test_accuracy` (all three on samples), and `diverged`,
+        true where the learning rate is too large for the largest eigenvalue.
 
     Example:
         >>> from lazyrich import simulate, tasks
@@ -56,49 +68,83 @@ def linear_descent(
     steps = whole("steps", steps, at_least=0, advice="Record at whole numbers of steps.")
     if steps.ndim != 1 or steps.size == 0:
         raise argument_error("steps", "have the shape (time,), not empty", steps.shape)
-    learning_rate = float(real("learning_rate", learning_rate, above=0, advice="Use e.g. 0.01."))
     levels = real("thresholds", thresholds, above=0, advice="Pass a list such as [1e-3].")
-    num_test = int(whole("num_test", num_test, advice="Draw at least one test sample."))
     seeds = [int(whole("seeds", seed, at_least=0)) for seed in seeds]
     if levels.ndim != 1 or not seeds:
         raise argument_error("thresholds and seeds", "be lists, not empty", (thresholds, seeds))
-    runs = [_one_run(task, num_test, seed, steps, learning_rate, levels) for seed in seeds]
+    descent = _Descent(
+        learning_rate=float(real("learning_rate", learning_rate, above=0, advice="Use e.g. 0.01.")),
+        weight_decay=float(
+            real("weight_decay", weight_decay, at_least=0, advice="Use 0 for none.")
+        ),
+        student_scale=float(real("student_scale", student_scale, at_least=0, advice="Use e.g. 1.")),
+        num_test=int(whole("num_test", num_test, advice="Draw at least one test sample.")),
+    )
+    runs = [_one_run(task, descent, seed, steps, levels) for seed in seeds]
     records = {name: np.stack([run[name] for run in runs]) for name in runs[0]}
-    return _dataset(task, records, steps, seeds, levels, learning_rate, num_test)
+    return _dataset(task, descent, records, {"seed": seeds, "time": steps, "threshold": levels})
+
+
+@dataclasses.dataclass(frozen=True)
+class _Descent:
+    learning_rate: float
+    weight_decay: float
+    student_scale: float
+    num_test: int
+
+
+class Draw(NamedTuple):
+    """What is random in a run."""
+
+    inputs: np.ndarray  # (N, d_in)
+    test_inputs: np.ndarray  # (num_test, d_in)
+    noise: np.ndarray  # (N, d_out)
+    teacher: np.ndarray  # (d_in, d_out)
+    student: np.ndarray  # (d_in, d_out), at scale 1
+
+
+def draw(task: TeacherStudent, num_test: int, seed: int) -> Draw:
+    """Everything random in the run with this seed, for those who want to step it themselves."""
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(seed), 5)
+        drawn = (
+            task.inputs(keys[0]), task.inputs(keys[1], num_test), task.noise(keys[4]),
+            task.weights(keys[2]), task.weights(keys[3]),
+        )  # fmt: skip
+        return Draw(*(np.asarray(array) for array in drawn))
 
 
 def _one_run(
-    task: TeacherStudent, num_test: int, seed: int, t: Any, eta: float, levels: Any
+    task: TeacherStudent, descent: _Descent, seed: int, t: Any, levels: Any
 ) -> dict[str, Any]:
     # LAPACK by way of NumPy: nothing here gains from compiling, and every task size would compile anew
-    X, X_test, D0 = _draw(task, num_test, seed)  # (N, d_in), (num_test, d_in), (d_in, d_out)
+    X, X_test, noise, T, S0 = draw(task, descent.num_test, seed)
     nu, V = np.linalg.eigh(X.T @ X / task.num_samples)
     nu = np.maximum(nu, 0)
-    rate = 2 * eta * nu / task.output_dimension
-    powers = _powers(rate, t)
-    C = powers[:, :, None] * (V.T @ D0)  # (time, d_in, d_out), in the eigenbasis
+    g = descent.weight_decay / 2
+    rate = 2 * descent.learning_rate * (nu + g) / task.output_dimension
+    rho = _powers(rate, t)
+    # (1 − ρ)/(ν + g); where ν + g = 0 it multiplies 0
+    relaxed = (1 - rho) / np.where(nu + g > 0, nu + g, 1)
+    pulled = V.T @ (X.T @ noise) / task.num_samples
+    S0, T = descent.student_scale * (V.T @ S0), V.T @ T
+    C = rho[..., None] * (S0 - T) - (g * relaxed)[..., None] * T + relaxed[..., None] * pulled
     D = np.tensordot(C, V, axes=(1, 1))  # (time, d_out, d_in)
-    train_errors, test_errors = _squared_errors(X, D), _squared_errors(X_test, D)  # (time, samples)
+    train_errors = _squared_errors(X, D, noise)  # (time, samples)
+    test_errors = _squared_errors(X_test, D)
     square = np.mean(C**2, axis=2)
-    overflow = np.max(np.abs(powers), axis=1) >= LARGEST
     losses = {
-        "train_loss": square @ nu,
+        # by eigenvalues, where nothing is subtracted, unless there is noise to subtract
+        "train_loss": np.mean(train_errors, axis=1) if task.label_noise else square @ nu,
         "test_loss": np.sum(square, axis=1),
         "sampled_test_loss": np.mean(test_errors, axis=1),
     }
+    overflow = np.max(np.abs(rho), axis=1) >= LARGEST
     return {name: np.where(overflow, np.inf, loss) for name, loss in losses.items()} | {
         "train_accuracy": _shares_below(train_errors, levels),
         "test_accuracy": _shares_below(test_errors, levels),
         "diverged": np.max(rate) > 2,
     }
-
-
-def _draw(task: TeacherStudent, num_test: int, seed: int) -> tuple[Any, Any, Any]:
-    with jax.enable_x64(True):
-        key_train, key_test, key_teacher, key_student = jax.random.split(jax.random.key(seed), 4)
-        D0 = task.weights(key_student) - task.weights(key_teacher)
-        X, X_test = task.inputs(key_train), task.inputs(key_test, num_test)
-    return np.asarray(X), np.asarray(X_test), np.asarray(D0)
 
 
 def _powers(rate: Any, t: Any) -> Any:
@@ -112,8 +158,8 @@ def _powers(rate: Any, t: Any) -> Any:
     return np.where(is_negative, -size, size)
 
 
-def _squared_errors(X: Any, D: Any) -> Any:
-    return np.mean(np.tensordot(D, X, axes=(2, 1)) ** 2, axis=1)
+def _squared_errors(X: Any, D: Any, noise: Any = 0.0) -> Any:
+    return np.mean((np.tensordot(D, X, axes=(2, 1)) - np.transpose(noise)) ** 2, axis=1)
 
 
 def _shares_below(errors: Any, levels: Any) -> Any:
@@ -121,24 +167,17 @@ def _shares_below(errors: Any, levels: Any) -> Any:
 
 
 def _dataset(
-    task: TeacherStudent, records: dict[str, Any], steps: Any, seeds: Any, levels: Any,
-    learning_rate: float, num_test: int,
-) -> "xarray.Dataset":  # fmt: skip
+    task: TeacherStudent, descent: _Descent, records: dict[str, Any], coordinates: dict[str, Any]
+) -> "xarray.Dataset":
     import xarray
 
     by_threshold = ("seed", "threshold", "time")
     dims = {"diverged": ("seed",), "train_accuracy": by_threshold, "test_accuracy": by_threshold}
     variables = {
-        name: (dims.get(name, ("seed", "time")), np.asarray(values))
-        for name, values in records.items()
+        name: (dims.get(name, ("seed", "time")), values) for name, values in records.items()
     }
-    attributes = task.convention.attributes() | {
-        "simulation": "linear_descent: exact discrete gradient descent in the eigenbasis",
-        "input_dimension": task.input_dimension,
-        "num_samples": task.num_samples,
-        "output_dimension": task.output_dimension,
-        "learning_rate": learning_rate,
-        "num_test": num_test,
-    }
-    coordinates = {"seed": seeds, "time": steps, "threshold": levels}
+    attributes = {"simulation": "linear_descent: exact discrete gradient descent in the eigenbasis"}
+    attributes |= (
+        task.convention.attributes() | dataclasses.asdict(task) | dataclasses.asdict(descent)
+    )
     return xarray.Dataset(variables, coordinates, attributes)

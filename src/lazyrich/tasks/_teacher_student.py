@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any
 
-from lazyrich.core import Convention, whole
+from lazyrich.core import Convention, real, whole
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,6 +23,7 @@ class TeacherStudent:
         input_dimension: $d_\mathrm{in}$.
         num_samples: $N$, the size of the training set.
         output_dimension: $d_\mathrm{out}$.
+        label_noise: standard deviation of the noise on training labels; test labels are clean.
 
     Example:
         >>> from lazyrich.tasks import TeacherStudent
@@ -34,11 +35,14 @@ class TeacherStudent:
     input_dimension: int
     num_samples: int
     output_dimension: int = 1
+    label_noise: float = 0.0
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            value = int(whole(field.name, getattr(self, field.name), advice="Pass a size ≥ 1."))
-            object.__setattr__(self, field.name, value)
+        for name in ("input_dimension", "num_samples", "output_dimension"):
+            value = int(whole(name, getattr(self, name), advice="Pass a size ≥ 1."))
+            object.__setattr__(self, name, value)
+        noise = real("label_noise", self.label_noise, at_least=0, advice="Use 0 for none.")
+        object.__setattr__(self, "label_noise", float(noise))
 
     @property
     def aspect_ratio(self) -> float:
@@ -60,6 +64,13 @@ class TeacherStudent:
 
         rows = self.num_samples if num_samples is None else num_samples
         return jax.random.normal(key, (rows, self.input_dimension), dtype=float)
+
+    def noise(self, key: Any) -> Any:
+        """The noise on the training labels, shape (samples, outputs)."""
+        import jax
+
+        shape = (self.num_samples, self.output_dimension)
+        return self.label_noise * jax.random.normal(key, shape, dtype=float)
 
     def weights(self, key: Any) -> Any:
         """A teacher, or a student at the start: both are drawn alike."""
