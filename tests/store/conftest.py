@@ -3,7 +3,13 @@ from store_worker import Nursery
 
 
 @pytest.fixture(scope="session")
-def nursery():
+def session_nursery():
     nursery = Nursery()
     yield nursery
     nursery.close()
+
+
+@pytest.fixture
+def nursery(session_nursery):
+    yield session_nursery
+    session_nursery.kill_all()

@@ -6,6 +6,7 @@ process or waits for one, so that starting a writer takes milliseconds. It does 
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -36,8 +37,8 @@ def check(store: Store, size: int) -> list[str]:
 
 def write(folder: str, keys: list[str], size: int, first: int, count: int | None) -> None:
     """Write one key after the other, `count` times each or for ever, each time something new."""
-    store, generation = Store(folder), first
-    while count is None or generation < first + count:
+    store, generation, parent = Store(folder), first, os.getppid()
+    while (count is None or generation < first + count) and os.getppid() == parent:
         for key in keys:
             store.write(key, expected(key, generation, size), metadata={"pid": os.getpid()})
         generation += 1
@@ -50,18 +51,31 @@ class Nursery:
         command = [sys.executable, __file__]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+        self._living: set[int] = set()
 
     def start(self, folder: Path, keys: list[str], size: int, first: int = 0, count=None) -> int:
         """The process id of a new writer."""
-        return self._ask(["start", [str(folder), keys, size, first, count]])
+        pid = self._ask(["start", [str(folder), keys, size, first, count]])
+        self._living.add(pid)
+        return pid
 
     def wait(self, pid: int) -> int:
         """The exit code of a writer, or minus the signal that ended or stopped it."""
-        return self._ask(["wait", pid])
+        ending = self._ask(["wait", pid])
+        if ending != -signal.SIGSTOP:
+            self._living.discard(pid)
+        return ending
 
     def close(self) -> None:
-        """End the nursery; its writers have ended before."""
+        """End the nursery."""
+        self.kill_all()
         self._process.communicate()
+
+    def kill_all(self) -> None:
+        """Kill the writers that a failed test left behind."""
+        for pid in list(self._living):
+            os.kill(pid, signal.SIGKILL)
+            self.wait(pid)
 
     def _ask(self, request: list) -> int:
         assert self._process.stdin is not None

@@ -1,17 +1,18 @@
 """Commands, their help, and exit codes: 0 fine, 1 something fails, 2 usage, 3 crash, 130 interrupted."""
 
-import os
+import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
 from lazyrich import __version__
-from lazyrich.core import LazyrichError
+from lazyrich.cli._interrupt import interruptible
+from lazyrich.core import LazyrichError, argument_error
 
-USAGE, INTERRUPTED = 2, 130
+USAGE, CRASHED, INTERRUPTED = 2, 3, 130
 
 app = App(
     name="lazyrich",
@@ -19,10 +20,21 @@ app = App(
     "or fail.",
     version=__version__,
     result_action="return_value",
+    suppress_keyboard_interrupt=False,
 )
 
 Json = Annotated[bool, Parameter(name="--json", negative=())]
 Flag = Parameter(negative=())
+
+
+def _seeds(kind: Any, tokens: Sequence[Any]) -> int:
+    try:
+        return int(tokens[0].value)  # cyclopts would round 1.5
+    except ValueError:
+        raise argument_error("seeds", "be a whole number ≥ 1", tokens[0].value) from None
+
+
+Seeds = Annotated[int | None, Parameter(converter=_seeds)]
 
 
 @app.command(name="list")
@@ -42,7 +54,7 @@ def reproduce(
     *ids: Annotated[str, Parameter(name="ID")],
     preset: Literal["quick", "paper"] = "quick",
     out: Path = Path("lazyrich-results"),
-    seeds: int | None = None,
+    seeds: Seeds = None,
     again: Annotated[bool, Flag] = False,
     pdf: Annotated[bool, Flag] = False,
     json: Json = False,
@@ -94,18 +106,32 @@ def cite(*ids: Annotated[str, Parameter(name="ID")], json: Json = False) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(
+                errors="replace"
+            )  # a terminal without Greek letters shows question marks
     try:
-        code = app(arguments, exit_on_error=False)
-        sys.stdout.flush()
-    except CycloptsError:  # already explained on stderr
-        return USAGE
+        with interruptible():
+            code = app(arguments, exit_on_error=False)
+    except CycloptsError as error:  # already explained on stderr
+        return _refuse(str(error), USAGE, arguments, explained=True)
     except LazyrichError as error:
-        print(f"lazyrich: {error}", file=sys.stderr)
-        return USAGE
+        return _refuse(str(error), USAGE, arguments)
     except KeyboardInterrupt:
-        print("lazyrich: interrupted.", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output went away, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _refuse("interrupted", INTERRUPTED, arguments)
+    except SystemExit as ending:  # Rich's, where the reader of our help went away, as `head` does
+        return 0 if isinstance(ending.__context__, BrokenPipeError) else CRASHED
     return code if isinstance(code, int) else 0
+
+
+def _refuse(problem: str, code: int, arguments: list[str], explained: bool = False) -> int:
+    """Say why there is no answer: on stderr, and for machines on stdout."""
+    from lazyrich.cli._output import print_json, remark
+
+    if not explained:
+        remark(f"lazyrich: {problem}")
+    if "--json" in arguments:
+        print_json({"exit_code": code, "error": problem})
+    return code

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lazyrich import checks, experiments
-from lazyrich.cli._output import print_json
+from lazyrich.cli._output import answers, print_json
 from lazyrich.core import ArgumentError, bibtex, papers, select
 
 
@@ -21,5 +21,6 @@ def show_citations(ids: Sequence[str], json: bool) -> int:
     if json:
         print_json({"ids": chosen, "references": [{"key": k, "bibtex": bibtex(k)} for k in keys]})
     else:
-        print(bibtex(*keys))
+        with answers():
+            print(bibtex(*keys))
     return 0

@@ -20,12 +20,14 @@ def show_list(json: bool) -> int:
             }
         )
         return 0
-    table = Table("experiment", "title", "quick", "paper", title="lazyrich reproduce ID")
+    to_reproduce = Table("experiment", "title", "quick", "paper", title="lazyrich reproduce ID")
     for e in found:
-        table.add_row(e.id, e.title, duration(e.seconds["quick"]), duration(e.seconds["paper"]))
-    answers().print(table)
-    table = Table("check", "title", "duration", title="lazyrich verify ID")
+        times = [duration(e.seconds[preset]) for preset in ("quick", "paper")]
+        to_reproduce.add_row(e.id, e.title, *times)
+    to_verify = Table("check", "title", "duration", title="lazyrich verify ID")
     for c in tests:
-        table.add_row(c.id, c.title, duration(c.seconds))
-    answers().print(table)
+        to_verify.add_row(c.id, c.title, duration(c.seconds))
+    with answers() as console:
+        console.print(to_reproduce)
+        console.print(to_verify)
     return 0

@@ -1,12 +1,12 @@
 """`lazyrich verify`."""
 
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from lazyrich import checks, report
-from lazyrich.cli._interrupt import terminate_like_interrupt
-from lazyrich.cli._output import answers, print_json, remarks
+from lazyrich.cli._interrupt import interruptible
+from lazyrich.cli._output import answers, print_json, remark, remarks
 from lazyrich.cli._progress import JobProgress
 from lazyrich.core import Check, select
 
@@ -19,35 +19,40 @@ def verify_all(ids: Sequence[str], json: bool) -> int:
     records: list[dict[str, Any]] = []
     interrupted = False
     try:
-        with terminate_like_interrupt():
-            _run_each(chosen, records)
+        with interruptible() as asked_to_stop:
+            _run_each(chosen, records, asked_to_stop)
     except KeyboardInterrupt:
         interrupted = True
-        remarks().print(f"Interrupted after {len(records)} of {len(chosen)} checks.")
+        remark(f"Interrupted after {len(records)} of {len(chosen)} checks.")
     code = INTERRUPTED if interrupted else _exit_code(records)
     if json:
         print_json({"exit_code": code, "checks": records})
     elif records:
-        answers().print(report.checks_table(records))
-        answers().print(report.summary(records), markup=False, highlight=False)
+        with answers() as console:
+            console.print(report.checks_table(records))
+            console.print(report.summary(records), markup=False, highlight=False)
     return code
 
 
-def _run_each(chosen: list[Check], records: list[dict[str, Any]]) -> None:
-    console = remarks()
-    bar = JobProgress(console, [c.id for c in chosen], [c.seconds for c in chosen], "check")
+def _run_each(
+    chosen: list[Check], records: list[dict[str, Any]], asked_to_stop: Callable[[], bool]
+) -> None:
+    bar = JobProgress(remarks(), [c.id for c in chosen], [c.seconds for c in chosen], "check")
     with bar.running():
         for index, check in enumerate(chosen):
             bar.start(index)
             try:
                 records.append(check.record(check.run()))
-            except Exception as error:
-                records.append(_crash(check, error))
-                console.print(traceback.format_exc(), markup=False, highlight=False)
+            except (Exception, SystemExit) as error:
+                if not asked_to_stop():
+                    records.append(_crash(check, error))
+                    remark(traceback.format_exc())
+            if asked_to_stop():
+                raise KeyboardInterrupt
             bar.finish(index)
 
 
-def _crash(check: Check, error: Exception) -> dict[str, Any]:
+def _crash(check: Check, error: BaseException) -> dict[str, Any]:
     return {
         "id": check.id, "title": check.title, "against": check.against, "status": "failed",
         "verdict": "crashed", "error_message": f"{type(error).__name__}: {error}",

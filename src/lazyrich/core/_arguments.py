@@ -31,12 +31,13 @@ def real(name: str, value: Any, *, advice: str = "", finite: bool = True, **boun
     """
     requirement = _requirement("a finite real number" if finite else "a real number", bounds)
     if is_traced(value):
-        return _nan_where_invalid(value, bounds)
+        return _nan_where_invalid(_to_floating(name, value, requirement, advice), bounds)
     array = _to_float64(name, value, requirement, advice)
     valid = np.isfinite(array) if finite else ~np.isnan(array)
     for bound, limit in bounds.items():
         valid &= _BOUNDS[bound][0](array, limit)
     _raise_first(name, array, valid, requirement, advice)
+    array.flags.writeable = False  # what a frozen object holds stays as it was checked
     return array
 
 
@@ -66,9 +67,25 @@ def _to_float64(name: str, value: Any, requirement: str, advice: str) -> np.ndar
         array = np.asarray(value)
     except Exception as error:
         raise argument_error(name, requirement, value, advice) from error
-    if array.dtype.kind not in "iuf":  # bool, complex, str, None and objects are not real numbers
+    # bool, complex, str, None and objects are not real numbers; NumPy does not know bfloat16's kind
+    if array.dtype.kind not in "iuf" and array.dtype.name != "bfloat16":
         raise argument_error(name, requirement, value, advice)
-    return array.astype(np.float64)
+    with np.errstate(over="ignore"):  # a long double may become infinite, which is checked next
+        return array.astype(np.float64)
+
+
+def _to_floating(name: str, value: Any, requirement: str, advice: str) -> Any:
+    import jax.numpy as jnp
+
+    try:
+        value = jnp.asarray(value)  # a list may hold traced numbers
+    except Exception as error:
+        raise argument_error(name, requirement, value, advice) from error
+    if jnp.issubdtype(value.dtype, jnp.floating):
+        return value
+    if not jnp.issubdtype(value.dtype, jnp.integer):
+        raise argument_error(name, requirement, value, advice)
+    return value.astype(float)
 
 
 def _raise_first(name: str, array: np.ndarray, valid: Any, requirement: str, advice: str) -> None:
@@ -82,7 +99,6 @@ def _raise_first(name: str, array: np.ndarray, valid: Any, requirement: str, adv
 def _nan_where_invalid(value: Any, bounds: dict[str, float]) -> Any:
     import jax.numpy as jnp
 
-    value = value if jnp.issubdtype(value.dtype, jnp.floating) else value.astype(float)
     valid = True
     for bound, limit in bounds.items():
         valid &= {"above": value > limit, "at_least": value >= limit,

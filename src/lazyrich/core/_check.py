@@ -1,6 +1,7 @@
 """Checks: one for each theorem or numbered formula, against something that does not use it."""
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,13 @@ class CheckResult:
     correction: str = ""
     departure: str = ""
 
+    def __post_init__(self) -> None:
+        kinds = {"error": float, "tolerance": float, "num_cases": int}
+        if self.printed_error is not None:
+            kinds["printed_error"] = float
+        for field, kind in kinds.items():  # NumPy's numbers are no JSON
+            object.__setattr__(self, field, kind(getattr(self, field)))
+
     @property
     def verdict(self) -> Verdict:
         """Computed from the errors."""
@@ -45,13 +53,16 @@ class CheckResult:
                 Verdict.FAILS,
                 f"error {self.error:.2g} exceeds the tolerance {self.tolerance:.2g}",
             )
-        if self.printed_error is None:
+        why = self.departure or self.correction
+        if self.printed_error is None and not why:
             return Verdict.HOLDS, ""
+        if self.printed_error is None or math.isnan(self.printed_error):
+            return Verdict.FAILS, "recorded as wrong in print, but the printed form has no error"
         if self.printed_error <= self.tolerance:
             return Verdict.FAILS, "recorded as wrong in print, but the printed form holds"
-        if self.departure:
-            return Verdict.DEPARTS, self.departure
-        return Verdict.CORRECTED, self.correction
+        if not why:
+            return Verdict.FAILS, "the printed form does not hold, and nothing says why"
+        return Verdict.DEPARTS if self.departure else Verdict.CORRECTED, why
 
 
 @dataclasses.dataclass(frozen=True)

@@ -36,7 +36,13 @@ class Cancelled(LazyrichError):
 
 def argument_error(name: str, requirement: str, value: Any, advice: str = "") -> ArgumentError:
     """The one shape of argument errors: "`name` must <requirement>, got <value>. <What to do.>"."""
-    shown = repr(value)
-    if len(shown) > 80:
-        shown = shown[:77] + "..."
-    return ArgumentError(f"`{name}` must {requirement}, got {shown}. {advice}".rstrip())
+    return ArgumentError(f"`{name}` must {requirement}, got {shortened(value)}. {advice}".rstrip())
+
+
+def shortened(value: Any) -> str:
+    """A value on one line of at most 80 characters."""
+    try:
+        shown = " ".join(repr(value).split())
+    except Exception:  # whole numbers of more than 4300 digits, and whatever objects do
+        shown = f"a value of type {type(value).__name__} that cannot be shown"
+    return shown if len(shown) <= 80 else shown[:77] + "..."

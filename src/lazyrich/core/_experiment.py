@@ -54,11 +54,13 @@ class Experiment:
 
     def config(self, preset: str, num_seeds: int | None = None) -> Any:
         """The configuration of a preset, with another number of seeds if given."""
+        if preset not in self.presets:
+            raise argument_error("preset", f"be one of {', '.join(self.presets)}", preset)
+        if num_seeds is not None and num_seeds < 1:
+            raise argument_error("seeds", "be a whole number ≥ 1", num_seeds)
         config = self.presets[preset]
         if num_seeds is None or not hasattr(config, "num_seeds"):
             return config
-        if num_seeds < 1:
-            raise argument_error("seeds", "be a whole number ≥ 1", num_seeds)
         return dataclasses.replace(config, num_seeds=num_seeds)
 
     @staticmethod

@@ -4,7 +4,7 @@ import difflib
 import fnmatch
 from collections.abc import Iterable, Sequence
 
-from lazyrich.core._errors import UnknownIdError
+from lazyrich.core._errors import UnknownIdError, shortened
 
 
 def select(patterns: Sequence[str], known: Iterable[str], kind: str) -> list[str]:
@@ -16,11 +16,11 @@ def select(patterns: Sequence[str], known: Iterable[str], kind: str) -> list[str
         kind: what an id stands for, for the message.
     """
     known = list(known)
-    if not patterns or "all" in patterns:
+    if not patterns:
         return known
     chosen: set[str] = set()
     for pattern in patterns:
-        matches = fnmatch.filter(known, pattern)
+        matches = [id for id in known if pattern == "all" or fnmatch.fnmatchcase(id, pattern)]
         if not matches:
             raise UnknownIdError(_unknown(pattern, known, kind))
         chosen.update(matches)
@@ -30,4 +30,4 @@ def select(patterns: Sequence[str], known: Iterable[str], kind: str) -> list[str
 def _unknown(pattern: str, known: list[str], kind: str) -> str:
     near = difflib.get_close_matches(pattern, known, n=3, cutoff=0.5)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"Known are: {', '.join(known[:8])}."
-    return f"No {kind} is called {pattern!r}. {hint} `lazyrich list` shows all."
+    return f"No {kind} is called {shortened(pattern)}. {hint} `lazyrich list` shows all."

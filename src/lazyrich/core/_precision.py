@@ -7,35 +7,38 @@ from typing import Any
 
 import numpy as np
 
+from lazyrich.core._errors import argument_error
+
 
 def is_traced(*values: Any) -> bool:
     """Whether any leaf of these pytrees is being traced by a `jit`, `vmap` or `grad` of the user's."""
     if "jax" not in sys.modules:
         return False
     import jax
+    from jax.core import Tracer
 
-    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values))
+    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(values))
 
 
 def compute(function: Callable[..., Any], *arguments: Any, jit: bool = True) -> Any:
     """Evaluate a pure JAX function of pytrees of numbers at the precision the design promises.
 
-    With concrete arguments: in float64 under one cached `jit`, returning NumPy; the user's JAX setting
-    stays as it was. With traced arguments: as part of the user's trace, with all floating leaves cast to
-    the widest dtype among them that the user's setting allows. `jit=False` is for functions made on the
-    spot, which a cache would keep for ever.
+    With concrete arguments: in float64 under one cached `jit`, returning NumPy, also where the caller is
+    being traced; the user's JAX setting stays as it was. With traced arguments: as part of the user's
+    trace, with all floating leaves cast to the widest dtype among them that the user's setting allows.
+    `jit=False` is for functions made on the spot, which a cache would keep for ever.
 
     Example:
         >>> import jax.numpy as jnp
         >>> from lazyrich.core import compute
-        >>> compute(jnp.exp, 1.0)
-        np.float64(2.718281828459045)
+        >>> compute(jnp.sqrt, 2.0)
+        np.float64(1.4142135623730951)
     """
     import jax
 
     if is_traced(arguments):
         return function(*jax.tree.map(_cast_to(_common_dtype(arguments)), arguments))
-    with jax.enable_x64(True):
+    with jax.ensure_compile_time_eval(), jax.enable_x64(True):
         arguments = jax.tree.map(_cast_to(np.dtype(np.float64)), arguments)
         result = (_jitted(function) if jit else function)(*arguments)
         return jax.tree.map(lambda leaf: np.asarray(leaf)[()], result)
@@ -63,11 +66,13 @@ def _common_dtype(tree: Any) -> Any:
 
 
 def _cast_to(dtype: Any) -> Callable[[Any], Any]:
-    import jax
     import jax.numpy as jnp
+    from jax.core import Tracer
 
     def cast(leaf: Any) -> Any:
-        if isinstance(leaf, jax.core.Tracer):
+        if np.iscomplexobj(leaf):
+            raise argument_error("arguments", "be real numbers", leaf)
+        if isinstance(leaf, Tracer):
             return leaf.astype(dtype)
         return jnp.asarray(np.asarray(leaf), dtype=dtype)
 

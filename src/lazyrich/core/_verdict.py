@@ -5,6 +5,9 @@ import enum
 import math
 from typing import Any
 
+from lazyrich.core._errors import argument_error
+from lazyrich.core._json import jsonable
+
 
 class Verdict(enum.StrEnum):
     """What became of a claim or check."""
@@ -50,7 +53,7 @@ class Claim:
         measured: the value found.
         comparison: how to compare: `relative` |m/e − 1| ≤ tolerance, `absolute` |m − e| ≤ tolerance,
             `at-most` m ≤ e + tolerance, `at-least` m ≥ e − tolerance.
-        tolerance: see `comparison`; the experiment says where it comes from.
+        tolerance: finite and ≥ 0; see `comparison`; the experiment says where it comes from.
         uncertainty: standard error of `measured`, where it is an estimate.
         num_seeds: the number of independent runs behind `measured`; None where nothing is random.
         departure: set where the printed claim is known not to hold here.
@@ -77,9 +80,9 @@ class Claim:
             error = float(self.uncertainty)  # a single run has none
             object.__setattr__(self, "uncertainty", None if math.isnan(error) else error)
         if self.comparison not in _COMPARE:
-            raise ValueError(
-                f"`comparison` must be one of {list(_COMPARE)}, got {self.comparison!r}."
-            )
+            raise argument_error("comparison", f"be one of {list(_COMPARE)}", self.comparison)
+        if not 0 <= self.tolerance < math.inf:
+            raise argument_error("tolerance", "be finite and ≥ 0", self.tolerance)
 
     @property
     def verdict(self) -> Verdict:
@@ -110,7 +113,7 @@ class Claim:
     def _judge_departure(self, departure: Departure) -> tuple[Verdict, str]:
         if self.agrees():
             return Verdict.FAILS, "recorded as a departure, but the printed claim holds"
-        if abs(self.measured - departure.pinned) > departure.tolerance:
+        if not abs(self.measured - departure.pinned) <= departure.tolerance:  # catches NaN too
             return Verdict.FAILS, (
                 f"departs as recorded, but not at the recorded value "
                 f"{departure.pinned:g} ± {departure.tolerance:g}"
@@ -128,7 +131,7 @@ class Claim:
         """A plain record, verdict and reason included; non-finite numbers become strings."""
         record = dataclasses.asdict(self)
         record |= {"verdict": str(self.verdict), "reason": self.reason}
-        return {name: _plain(value) for name, value in record.items()}
+        return jsonable(record)
 
 
 def require_seeds(claims: list[Claim], minimum: int) -> list[Claim]:
@@ -142,16 +145,9 @@ def require_seeds(claims: list[Claim], minimum: int) -> list[Claim]:
 
 
 _COMPARE = {
-    "relative": lambda m, e, tolerance: m == e or abs(m - e) <= tolerance * abs(e),
+    # ∞ ≤ tolerance · ∞ must not let every number agree with an infinite one
+    "relative": lambda m, e, tolerance: m == e or abs(m - e) <= tolerance * abs(e) < math.inf,
     "absolute": lambda m, e, tolerance: m == e or abs(m - e) <= tolerance,
     "at-most": lambda m, e, tolerance: m <= e + tolerance,
     "at-least": lambda m, e, tolerance: m >= e - tolerance,
 }
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)  # JSON has no inf and nan
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    return value

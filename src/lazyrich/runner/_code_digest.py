@@ -45,35 +45,38 @@ def _direct_uses(module: str) -> frozenset[str]:
     tree = ast.parse(source.read_text(encoding="utf-8"))
     package = module if source.name == "__init__.py" else module.rpartition(".")[0]
     paths = _imported_paths(tree, package)
-    aliases = {alias: path for alias, path in paths.items() if _is_package(path)}
     targets = {path for path in paths.values() if not _is_package(path)}
-    targets |= _attribute_paths(tree, aliases)
+    for alias, path in paths.items():
+        if _is_package(path):
+            targets |= _attribute_paths(tree, _local_name(alias), path)
     found = set().union(*(_definers(path) for path in targets))
     return frozenset(name for name in found if not name.startswith(NO_INFLUENCE))
 
 
-def _imported_paths(tree: ast.AST, package: str) -> dict[str, str]:
-    """Local name → dotted path, for every import from this package."""
-    found: dict[str, str] = {}
+def _imported_paths(tree: ast.AST, package: str) -> dict[ast.alias, str]:
+    """The dotted path behind every import from this package; several may share a local name."""
+    found: dict[ast.alias, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name.partition(".")[0] == "lazyrich":
-                    found[alias.asname or "lazyrich"] = alias.name if alias.asname else "lazyrich"
+                    found[alias] = alias.name if alias.asname else "lazyrich"
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
                 parents = package.split(".")[: len(package.split(".")) - node.level + 1]
                 base = ".".join([*parents, base]).rstrip(".")
             if base.partition(".")[0] == "lazyrich":
-                found |= {
-                    alias.asname or alias.name: f"{base}.{alias.name}" for alias in node.names
-                }
+                found |= {alias: f"{base}.{alias.name}" for alias in node.names}
     return found
 
 
-def _attribute_paths(tree: ast.AST, aliases: dict[str, str]) -> set[str]:
-    """Dotted paths reached through names that stand for packages; the package itself if used bare."""
+def _local_name(alias: ast.alias) -> str:
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def _attribute_paths(tree: ast.AST, name: str, path: str) -> set[str]:
+    """Dotted paths reached through a name that stands for a package; the package itself if used bare."""
     found: set[str] = set()
     inner: set[int] = set()
     for node in ast.walk(tree):  # outer attributes come before the ones they contain
@@ -85,8 +88,8 @@ def _attribute_paths(tree: ast.AST, aliases: dict[str, str]) -> set[str]:
             chain.append(head.attr)
             inner.add(id(head.value))
             head = head.value
-        if isinstance(head, ast.Name) and head.id in aliases:
-            found.add(".".join([aliases[head.id], *reversed(chain)]))
+        if isinstance(head, ast.Name) and head.id == name:
+            found.add(".".join([path, *reversed(chain)]))
     return found
 
 

@@ -9,67 +9,16 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lazyrich import plotting, store
-from lazyrich.core import Context, Experiment, config_to_json, reference
+from lazyrich import __version__, plotting, store
+from lazyrich.core import Context, Experiment, config_to_json, jsonable, reference
 from lazyrich.runner._code_digest import code_digest
+from lazyrich.runner._folder import SCHEMA_VERSION, Folder
 
 if TYPE_CHECKING:
     import xarray
-
-SCHEMA_VERSION = 1
-
-
-@dataclasses.dataclass(frozen=True)
-class Folder:
-    """Where reproductions go: `store/`, `checkpoints/`, and a folder for each preset and experiment.
-
-    Attributes:
-        path: the folder.
-        warn: called with a sentence when something stored is damaged and will be computed again.
-    """
-
-    path: Path
-    warn: Callable[[str], None] = lambda message: None
-
-    def prepare(self) -> None:
-        """Make sure that results can be written here, and sweep what killed processes left."""
-        for place in (self.path / "store", self.path / "checkpoints"):
-            store.write_atomically(place / ".writable", b"")
-            (place / ".writable").unlink(missing_ok=True)
-            store.remove_leftovers(place)
-        for place in self.path.glob("*/*/*/"):
-            store.remove_leftovers(place)
-
-    @property
-    def results(self) -> store.Store:
-        """Finished results by key."""
-        return store.Store(self.path / "store", on_damage=self._damaged)
-
-    @property
-    def checkpoints(self) -> store.Store:
-        """Finished pieces of unfinished results."""
-        return store.Store(self.path / "checkpoints", on_damage=self._damaged)
-
-    def records(self) -> list[dict[str, Any]]:
-        """The records of everything reproduced here so far."""
-        found = []
-        for path in sorted(self.path.glob("*/*/*/result.json")):
-            try:
-                record = json.loads(path.read_text(encoding="utf-8"))
-                if record["schema_version"] == SCHEMA_VERSION:
-                    found.append(record)
-            except (OSError, ValueError, TypeError, KeyError, RecursionError):
-                self.warn(
-                    f"{path} is not a readable record and is left out. Run its experiment again."
-                )
-        return found
-
-    def _damaged(self, error: Exception) -> None:
-        self.warn(f"{error} It is computed again.")
 
 
 def result_key(experiment: Experiment, config: Any) -> str:
@@ -113,9 +62,11 @@ def reproduce(
     from_store = result is not None
     if result is None:
         result = _compute(experiment, config, folder, key, context or Context())
+    folder.discard_checkpoints(f"{key}.")
     home = folder.path / preset / experiment.paper / experiment.item
     files = _write_files(experiment, config, result, home, key, pdf)
-    record = _describe(experiment, config, preset, key) | {
+    record = _describe(experiment, config, key) | {
+        "preset": preset, "command": _command(experiment, config, preset),
         "status": "done", "error": "", "from_store": from_store,
         "seconds": round(time.monotonic() - started, 3),
         "claims": [claim.to_json() for claim in experiment.claims(result, config)],
@@ -137,10 +88,8 @@ def _compute(
     started = time.monotonic()
     result = experiment.run(config, context)
     seconds = time.monotonic() - started
-    metadata = _describe(experiment, config, "", key) | {"run_seconds": round(seconds, 3)}
+    metadata = _describe(experiment, config, key) | {"run_seconds": round(seconds, 3)}
     folder.results.write(key, result, metadata)
-    for name in filter(lambda name: name.startswith(prefix), list(pieces.keys())):
-        pieces.delete(name)
     return folder.results.read(key)  # what is drawn is what is stored
 
 
@@ -161,12 +110,13 @@ def _write_files(
 
 
 def failure(
-    experiment: Experiment, config: Any, folder: Folder, preset: str, error: Exception
+    experiment: Experiment, config: Any, folder: Folder, preset: str, error: BaseException
 ) -> dict[str, Any]:
     """The record of an experiment that crashed, written like the others."""
     key = result_key(experiment, config)
     text = f"{type(error).__name__}: {error}".splitlines()
-    record = _describe(experiment, config, preset, key) | {
+    record = _describe(experiment, config, key) | {
+        "preset": preset, "command": _command(experiment, config, preset),
         "status": "failed", "error": text[0] if text else type(error).__name__, "from_store": False,
         "seconds": 0.0, "claims": [], "files": {"figure": None, "data": None, "pdf": None},
     }  # fmt: skip
@@ -174,7 +124,7 @@ def failure(
     return record
 
 
-def _describe(experiment: Experiment, config: Any, preset: str, key: str) -> dict[str, Any]:
+def _describe(experiment: Experiment, config: Any, key: str) -> dict[str, Any]:
     now = datetime.datetime.now(datetime.UTC)
     papers = [reference(name) for name in experiment.references]
     return {
@@ -183,10 +133,8 @@ def _describe(experiment: Experiment, config: Any, preset: str, key: str) -> dic
         "paper": experiment.paper,
         "title": experiment.title,
         "caption": experiment.caption,
-        "preset": preset,
         "config": config_to_json(config),
         "key": key,
-        "command": f"lazyrich reproduce {experiment.id} --preset {preset}",
         "created": now.isoformat(timespec="seconds"),
         "versions": _versions(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
@@ -198,13 +146,23 @@ def _describe(experiment: Experiment, config: Any, preset: str, key: str) -> dic
     }
 
 
+def _command(experiment: Experiment, config: Any, preset: str) -> str:
+    """What to type to get the same; nothing where the configuration is not one of the presets'."""
+    num_seeds = getattr(config, "num_seeds", None)
+    if preset not in experiment.presets or config != experiment.config(preset, num_seeds):
+        return ""
+    seeds = "" if config == experiment.config(preset) else f" --seeds {num_seeds}"
+    return f"lazyrich reproduce {experiment.id} --preset {preset}{seeds}"
+
+
 def _versions() -> dict[str, str]:
-    names = ("lazyrich", "jax", "jaxlib", "numpy", "scipy", "xarray", "matplotlib")
-    return {"python": platform.python_version()} | {
+    names = ("jax", "jaxlib", "numpy", "scipy", "xarray", "matplotlib")
+    return {"lazyrich": __version__, "python": platform.python_version()} | {
         name: importlib.metadata.version(name) for name in names
     }
 
 
 def _write_json(path: Path, record: dict[str, Any]) -> None:
-    text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
-    store.write_atomically(path, text.encode())
+    text = json.dumps(jsonable(record), indent=1, ensure_ascii=False, allow_nan=False)
+    # file names that are not Unicode have characters that UTF-8 lacks; as escapes they are JSON
+    store.write_atomically(path, text.encode(errors="backslashreplace"))

@@ -1,12 +1,12 @@
 r"""One result in one file.
 
-    bytes           content
-    0–11            magic, "\x89lazyrich\r\n\x1a": not text, and changed by transfers in text mode
-    12–15           version of the format, unsigned, little-endian
-    16–23           length of the header, unsigned, little-endian
-    24–55           SHA-256 of the header
-    56–             header: JSON in ASCII, with the SHA-256 of the body
-    then, to the end  body: the arrays one after the other, raw, little-endian, in C order
+    bytes      content
+    0–11       magic, "\x89lazyrich\r\n\x1a": not text, and changed by transfers in text mode
+    12–15      version of the format, unsigned, little-endian
+    16–23      length of the header, unsigned, little-endian
+    24–55      SHA-256 of the header
+    56–        header: JSON in ASCII, with the SHA-256 of the body
+    after it   body: the arrays one after the other, raw, little-endian, in C order
 
 There is no pickle, so reading runs no code, and no compression, so nothing unpacks to more than the
 file's own size. Every byte is covered: the first fields by their values, the rest by a digest.
@@ -47,7 +47,7 @@ def write_result(
         path: the file, by custom with the extension `.lazyrich`; it is replaced if it exists.
         dataset: variables of booleans, integers, floats, complex numbers or fixed-width text.
             Attributes are JSON: numbers, text, booleans, None, lists and dictionaries; tuples and
-            arrays become lists. NaN and infinities survive.
+            arrays become lists. NaN and infinities survive (in the file as `{"$float": "nan"}`).
         key: the name of the result; a `Store` checks it against the file's name.
         metadata: any JSON, readable without the arrays: configuration, versions, seed.
 

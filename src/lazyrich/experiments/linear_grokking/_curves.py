@@ -1,0 +1,217 @@
+"""What the paper's figures share: losses and accuracies of linear students, theory over descent."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyrich import measures, plotting, simulate, tasks, theory
+from lazyrich.core import Claim, Context, Convention, seed_chunks
+
+if TYPE_CHECKING:
+    import xarray
+
+CONVENTION = Convention(
+    loss="mean over samples and outputs of the squared error, no ½",
+    time="t counts gradient-descent steps; theory is gradient flow at time η·t",
+    time_unit="steps",
+)
+KINDS = ("train", "test")
+WORDS = {"train": "Training", "test": "Test"}
+NAMES = ("train_loss", "test_loss", "train_accuracy", "test_accuracy")
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One student: where it differs from one output, no decay, no noise and scale 1."""
+
+    aspect_ratio: float
+    output_dimension: int = 1
+    weight_decay: float = 0.0
+    label_noise: float = 0.0
+
+    def task(self, input_dimension: int) -> Any:
+        """The task with the nearest whole number of samples."""
+        num_samples = round(input_dimension / self.aspect_ratio)
+        return tasks.TeacherStudent(
+            input_dimension, num_samples, self.output_dimension, self.label_noise
+        )
+
+    def solution(self, input_dimension: int, learning_rate: float, threshold: Any) -> Any:
+        """The theory for the aspect ratio that the whole number of samples gives."""
+        return theory.LinearGrokking(
+            self.task(input_dimension).aspect_ratio, learning_rate, threshold,
+            output_dimension=self.output_dimension, weight_decay=self.weight_decay,
+            label_noise=self.label_noise,
+        )  # fmt: skip
+
+
+def descend(
+    case: Case, config: Any, steps: Any, thresholds: Sequence[float], seeds: range
+) -> "xarray.Dataset":
+    """Exact gradient descent of one case for some seeds."""
+    return simulate.linear_descent(
+        case.task(config.input_dimension), steps, learning_rate=config.learning_rate, seeds=seeds,
+        weight_decay=case.weight_decay, thresholds=thresholds, num_test=config.num_test,
+    ).drop_attrs()  # fmt: skip
+
+
+def curves(cases: Sequence[Case], config: Any, steps: Any, context: Context) -> "xarray.Dataset":
+    """Descent and theory of every case at the recorded steps, over `case`, `seed` and `time`."""
+    import xarray
+
+    thresholds = (config.threshold,)
+    chunks = seed_chunks(config.num_seeds, config.seeds_per_chunk)
+    work = [(index, seeds) for index in range(len(cases)) for seeds in chunks]
+    parts: list[list[Any]] = [[] for _ in cases]
+    for index, seeds in context.track(work, "losses and accuracies"):
+        piece = context.keep(
+            f"curves-{index}-{seeds[0]}", descend, cases[index], config, steps, thresholds, seeds
+        )
+        parts[index].append(piece.squeeze("threshold", drop=True))
+    descent = xarray.concat([xarray.concat(part, "seed") for part in parts], "case")
+    solutions = [
+        case.solution(config.input_dimension, config.learning_rate, config.threshold)
+        for case in cases
+    ]
+    exact = {
+        f"{name}_theory": (("case", "time"), np.stack([getattr(m, name)(steps) for m in solutions]))
+        for name in NAMES
+    }
+    return descent.assign(exact)
+
+
+def delays(
+    name: str, cases: Sequence[Case], config: Any, steps: Any, thresholds: Sequence[float],
+    level: float, context: Context,
+) -> "xarray.Dataset":  # fmt: skip
+    """Delays read off descent, and exact ones, over `point`, `seed` and `threshold`."""
+    import xarray
+
+    chunks = seed_chunks(config.num_seeds, config.seeds_per_chunk)
+    work = [(index, seeds) for index in range(len(cases)) for seeds in chunks]
+    parts: list[list[Any]] = [[] for _ in cases]
+    for index, seeds in context.track(work, "grokking times"):
+        piece = context.keep(
+            f"{name}-{index}-{seeds[0]}",
+            _delay,
+            cases[index],
+            config,
+            steps,
+            thresholds,
+            level,
+            seeds,
+        )
+        parts[index].append(piece)
+    measured = xarray.concat([xarray.concat(part, "seed") for part in parts], "point")
+    exact = [
+        case.solution(config.input_dimension, config.learning_rate, np.array(thresholds))
+        .grokking_time(level)
+        .time
+        for case in cases
+    ]
+    return measured.assign({"delay_theory": (("point", "threshold"), np.stack(exact))})
+
+
+def _delay(
+    case: Case, config: Any, steps: Any, thresholds: Sequence[float], level: float, seeds: range
+) -> "xarray.Dataset":
+    import xarray
+
+    run = descend(case, config, steps, thresholds, seeds)
+    delay = measures.grokking_delay(run.time, run.train_accuracy, run.test_accuracy, level)
+    dims = ("seed", "threshold")
+    return xarray.Dataset(
+        {"delay": (dims, delay.time), "delay_uncertainty": (dims, delay.uncertainty)},
+        {"seed": run.seed, "threshold": run.threshold},
+    )
+
+
+def rms_deviation(relative: "xarray.DataArray") -> tuple[float, float]:
+    """Root mean square over everything but seeds of mean − 1, and of the mean's standard error."""
+    mean, error = measures.seed_mean(relative)
+    return float(np.sqrt(((mean - 1) ** 2).mean())), float(np.sqrt((error**2).mean()))
+
+
+def loss_claims(
+    result: "xarray.Dataset", index: int, label: str, source: str, floor: float
+) -> list[Claim]:
+    """Theory and descent agree within 10 % rms, over the range where a loss is above `floor`."""
+    curve, found = result.isel(case=index), []
+    for kind in KINDS:
+        exact = curve[f"{kind}_loss_theory"]
+        relative = (curve[f"{kind}_loss"] / exact).where(exact >= floor, drop=True)
+        error, uncertainty = rms_deviation(relative)
+        claim = Claim(
+            f"{WORDS[kind]} loss at {label}: theory and gradient descent agree without a fit "
+            f"(rms relative error down to a loss of {floor:.2g})",
+            source, 0.1, error, "at-most",
+            uncertainty=uncertainty, num_seeds=result.sizes["seed"],
+        )  # fmt: skip
+        found.append(claim)
+    return found
+
+
+def accuracy_claim(result: "xarray.Dataset", index: int, label: str, source: str) -> Claim:
+    """Theory and descent agree within 0.05, over all times."""
+    curve, candidates = result.isel(case=index), []
+    for kind in KINDS:
+        mean, error = measures.seed_mean(curve[f"{kind}_accuracy"])
+        gap = np.abs((mean - curve[f"{kind}_accuracy_theory"]).values)
+        candidates.append((gap.max(), float(error[gap.argmax()])))
+    worst, uncertainty = max(candidates)
+    return Claim(
+        f"Accuracies at {label}: theory and gradient descent agree (largest difference over time)",
+        source, 0.05, worst, "at-most", uncertainty=uncertainty, num_seeds=result.sizes["seed"],
+    )  # fmt: skip
+
+
+def draw_curves(
+    losses: Any, accuracies: Any, result: "xarray.Dataset", labels: Sequence[str], threshold: float
+) -> None:
+    """Two panels: losses and accuracies against time, descent in colour, theory in black."""
+    for index, colour in zip(range(len(labels)), plotting.COLOURS, strict=False):
+        _draw_pair(losses, result.isel(case=index), "loss", colour)
+        _draw_pair(accuracies, result.isel(case=index), "accuracy", colour)
+    losses.set(
+        xscale="log",
+        yscale="log",
+        xlabel="time $t$ (steps)",
+        ylabel="mean squared error",
+        title="Loss",
+    )
+    accuracies.set(
+        xscale="log", xlabel="time $t$ (steps)", title="Accuracy",
+        ylabel=rf"share with squared error $\leq {threshold:g}$",
+    )  # fmt: skip
+    styles = {
+        label: {"color": colour, "linewidth": 2.4}
+        for label, colour in zip(labels, plotting.COLOURS, strict=False)
+    }
+    plotting.curves_legend(losses, styles, loc="lower left")
+    plotting.curves_legend(
+        accuracies,
+        {"training": {"color": "0.5", "linestyle": "--", "linewidth": 2.4},
+         "test": {"color": "0.5", "linewidth": 2.4},
+         "theory": {"color": "black", "linewidth": 0.8}},
+        loc="upper left",
+    )  # fmt: skip
+
+
+def _draw_pair(axes: Any, curve: "xarray.Dataset", quantity: str, colour: str) -> None:
+    for kind, dash in zip(KINDS, ((0, (3, 1.5)), "solid"), strict=True):
+        mean, error = measures.seed_mean(curve[f"{kind}_{quantity}"])
+        axes.fill_between(
+            curve.time, mean - error, mean + error, color=colour, alpha=0.25, linewidth=0
+        )
+        axes.plot(curve.time, mean, color=colour, linestyle=dash, linewidth=2.4)
+        axes.plot(curve.time, curve[f"{kind}_{quantity}_theory"], color="black", linewidth=0.8)
+
+
+def draw_delays(axes: Any, x: Any, at: "xarray.Dataset", colour: str, label: str) -> None:
+    """Delays read off descent, as points with error bars."""
+    mean, error = measures.seed_mean(at.delay)
+    axes.errorbar(
+        x, mean, error, color=colour, marker="o", markersize=3.5, linestyle="none", label=label
+    )
