@@ -36,6 +36,6 @@ def test_colours_differ_to_colour_blind_eyes():
 
 
 def test_legend_entries():
-    figure, axes = plotting.new_figure()
+    _, axes = plotting.new_figure()
     plotting.curves_legend(axes[0, 0], {"a": {"color": "k"}, "b": {"linestyle": "--"}})
     assert [text.get_text() for text in axes[0, 0].get_legend().get_texts()] == ["a", "b"]

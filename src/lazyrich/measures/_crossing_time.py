@@ -67,8 +67,9 @@ def grokking_delay(time: Any, train: Any, test: Any, level: Any) -> MeasuredCros
 
     Example:
         >>> from lazyrich.measures import grokking_delay
-        >>> grokking_delay([0, 1, 2, 3], [0, 1, 1, 1], [0, 0, 0, 1], level=0.5).time
-        np.float64(2.0)
+        >>> delay = grokking_delay([0, 1, 2, 3], [0, 1, 1, 1], [0, 0, 0, 1], level=0.5)
+        >>> round(float(delay.time), 4), round(float(delay.uncertainty), 4)
+        (1.9495, 0.4082)
     """
     if np.shape(train) != np.shape(test):
         raise argument_error("test", f"have the shape {np.shape(train)} of `train`", np.shape(test))

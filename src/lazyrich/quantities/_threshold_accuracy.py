@@ -42,8 +42,8 @@ def threshold_accuracy(loss: Any, threshold: Any, output_dimension: Any = 1) -> 
 
     Example:
         >>> from lazyrich.quantities import threshold_accuracy
-        >>> round(threshold_accuracy(loss=2.5e-4, threshold=1e-3), 4)
-        0.9545
+        >>> threshold_accuracy(loss=2.5e-4, threshold=1e-3).round(4)
+        np.float64(0.9545)
     """
     loss = real("loss", loss, at_least=0, advice="Pass a mean squared error.")
     return compute(accuracy_from_loss, loss, _threshold(threshold), _outputs(output_dimension))
@@ -77,8 +77,8 @@ def threshold_loss(accuracy: Any, threshold: Any, output_dimension: Any = 1) -> 
 
     Example:
         >>> from lazyrich.quantities import threshold_loss
-        >>> round(threshold_loss(accuracy=0.9544997361036416, threshold=4.0), 12)
-        1.0
+        >>> threshold_loss(accuracy=0.9544997361036416, threshold=4.0).round(12)
+        np.float64(1.0)
     """
     accuracy = real("accuracy", accuracy, above=0, below=1, advice="Pass a share such as 0.95.")
     return compute(loss_from_accuracy, accuracy, _threshold(threshold), _outputs(output_dimension))

@@ -42,12 +42,13 @@ def write_atomically(path: StrPath, data: bytes) -> None:
         StoreError: the file could not be written; the message says why and what to do.
 
     Example:
-        >>> import tempfile
+        >>> import pathlib, tempfile
         >>> from lazyrich.store import write_atomically
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     write_atomically(f"{folder}/new/result.json", b"{}")
-        ...     print(open(f"{folder}/new/result.json").read())
-        {}
+        ...     path = pathlib.Path(folder, "new", "result.json")
+        ...     write_atomically(path, b"{}")
+        ...     path.read_text()
+        '{}'
     """
     if not isinstance(data, bytes | bytearray | memoryview):
         raise argument_error("data", "be bytes", data, "Encode text with `.encode()`.")

@@ -69,7 +69,8 @@ def limits(student: Student) -> tuple[Any, Any]:
         sigma**2 * jnp.maximum(1 - ratio, 0),
         atom(ratio) * (1 + alpha**2) / (2 * d) + sigma**2 * inverse,
     )
-    return tuple(jnp.where(g > 0, a, b) for a, b in zip(with_decay, without, strict=True))
+    train, test = (jnp.where(g > 0, a, b) for a, b in zip(with_decay, without, strict=True))
+    return train, test
 
 
 def _ridge_means(ratio: Any, g: Any) -> tuple[Any, Any]:

@@ -64,7 +64,7 @@ def curves(cases: Sequence[Case], config: Any, steps: Any, context: Context) -> 
     thresholds = (config.threshold,)
     chunks = seed_chunks(config.num_seeds, config.seeds_per_chunk)
     work = [(index, seeds) for index in range(len(cases)) for seeds in chunks]
-    parts: list[list[Any]] = [[] for _ in cases]
+    parts: list[list[xarray.Dataset]] = [[] for _ in cases]
     for index, seeds in context.track(work, "losses and accuracies"):
         piece = context.keep(
             f"curves-{index}-{seeds[0]}", descend, cases[index], config, steps, thresholds, seeds
@@ -91,7 +91,7 @@ def delays(
 
     chunks = seed_chunks(config.num_seeds, config.seeds_per_chunk)
     work = [(index, seeds) for index in range(len(cases)) for seeds in chunks]
-    parts: list[list[Any]] = [[] for _ in cases]
+    parts: list[list[xarray.Dataset]] = [[] for _ in cases]
     for index, seeds in context.track(work, "grokking times"):
         piece = context.keep(
             f"{name}-{index}-{seeds[0]}",

@@ -1,0 +1,255 @@
+"""What the documentation says is executed, exists, and is complete."""
+
+import contextlib
+import doctest
+import importlib
+import importlib.util
+import io
+import pkgutil
+import re
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import lazyrich
+from lazyrich import checks, core, measures, theory
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+PAGES = [page for page in PAGES if not {"_build", "auto_examples"} & set(page.parts)]
+BLOCK = re.compile(r"^```(?P<kind>[^\n]*)\n(?P<text>.*?)^```$", re.M | re.S)
+EXECUTED = {"python", "{code-cell}"}
+
+
+def name(path):
+    return str(path.relative_to(ROOT))
+
+
+def blocks(text):
+    """Kind and text of every fenced block; the options of a directive are left out."""
+    for match in BLOCK.finditer(text):
+        yield match["kind"].strip(), re.sub(r"\A(:[\w-]+:.*\n)+\n?", "", match["text"])
+
+
+def code_of(page):
+    return [text for kind, text in blocks(page.read_text(encoding="utf-8")) if kind in EXECUTED]
+
+
+def run_blocks(codes, label):
+    """Executes blocks in one namespace, as a reader would; returns what they print."""
+    printed, namespace = io.StringIO(), {"__name__": label}
+    with contextlib.redirect_stdout(printed):
+        for number, code in enumerate(codes):
+            exec(compile(code, f"{label}, block {number}", "exec"), namespace)
+    return printed.getvalue()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if code_of(page)], ids=name)
+def test_code_on_pages_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_blocks(code_of(page), name(page))
+
+
+def test_readme_example_prints_what_the_readme_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    readme = ROOT / "README.md"
+    shown = next(
+        text for kind, text in blocks(readme.read_text(encoding="utf-8")) if kind == "text"
+    )
+    printed = run_blocks(code_of(readme), "README.md").splitlines()
+    assert printed[0] == shown.splitlines()[0]
+    predicted = float(re.search(r"\d+", printed[0])[0])
+    mean, error = map(float, re.findall(r"\d+", printed[1]))
+    assert abs(mean - predicted) < 3 * error
+    mean_shown, error_shown = map(float, re.findall(r"\d+", shown.splitlines()[1]))
+    assert abs(mean - mean_shown) < error_shown
+
+
+@pytest.mark.parametrize(
+    ("marker", "words"),
+    [("reproduce", ["lazyrich reproduce all"]), ("test", ["[test]", "pytest"])],
+)
+def test_readme_commands(marker, words):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.findall(rf"^<!-- command: {marker} -->\n```bash\n(.*?)^```$", text, re.M | re.S)
+    assert len(found) == 1, "one block under its marker"
+    [command] = found[0].splitlines()
+    assert command.startswith("python3 -m venv ")
+    assert all(word in command for word in words)
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_to_files(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text)
+    for link in links:
+        assert link.startswith("https://") or (ROOT / link).exists(), f"{page} links to {link}"
+
+
+def packages():
+    return [m.name for m in pkgutil.iter_modules(lazyrich.__path__, "lazyrich.") if m.ispkg]
+
+
+@pytest.fixture(scope="module")
+def public_names():
+    """The Sphinx extension that writes the API reference; this part of it does not need Sphinx."""
+    spec = importlib.util.spec_from_file_location("public_names", DOCS / "_ext" / "public_names.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("package", packages())
+def test_every_public_name_has_an_api_entry(package, public_names):
+    page = DOCS / "api" / f"{package.removeprefix('lazyrich.')}.md"
+    assert f".. public-names:: {package}\n" in page.read_text(encoding="utf-8")
+    assert f"\n{page.stem}\n" in (DOCS / "api" / "index.md").read_text(encoding="utf-8")
+    entries = set(
+        re.findall(r"^\.\. auto\w+:: (\S+)$", "\n".join(public_names.rest(package)), re.M)
+    )
+    exported = importlib.import_module(package).__all__
+    assert exported
+    assert {f"{package}.{name}" for name in exported} <= entries
+
+
+def errata():
+    text = (DOCS / "errata.md").read_text(encoding="utf-8")
+    return {part.partition("\n")[0]: part for part in re.split(r"^### ", text, flags=re.M)[1:]}
+
+
+@pytest.mark.parametrize("title", errata())
+def test_errata_name_their_evidence(title):
+    entry = errata()[title]
+    for field in ("Printed", "Wrong", "Corrected", "Evidence"):
+        assert f"\n{field}:\n: " in entry, f"no field {field}"
+    evidence = entry.partition("\nEvidence:\n")[2].partition("\n\n")[0]
+    named = re.findall(r"`([\w-]+/[^`]+)`", evidence)
+    assert named
+    for item in named:
+        assert _exists(item), f"{title} names {item}, which does not exist"
+
+
+def _exists(item):
+    file, _, function = item.partition("::")
+    if file.endswith(".py"):
+        return f"def {function}(" in (ROOT / file).read_text(encoding="utf-8")
+    return item in checks.ids() or item in lazyrich.experiments.ids()
+
+
+def test_every_corrected_check_is_in_the_errata():
+    text = (DOCS / "errata.md").read_text(encoding="utf-8")
+    sources = "\n".join(
+        path.read_text("utf-8") for path in (ROOT / "src/lazyrich/checks").rglob("*.py")
+    )
+    corrected = [
+        re.search(r'"([\w-]+/[\w-]+)"', part)[1]
+        for part in sources.split("@check(")[1:]
+        if "printed_error=" in part
+    ]
+    assert corrected
+    assert [id for id in corrected if f"check `{id}`" not in text] == []
+
+
+def test_versions_agree():
+    pyproject = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    version = re.search(r'^version = "(.+)"$', pyproject, re.M)[1]
+    assert lazyrich.__version__ == version
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"## [{version}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+# skeletons of CONTRIBUTING.md
+
+
+def skeleton(heading, monkeypatch):
+    """The module that a skeleton is, registered under a name of its own."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text.partition(f"\n### {heading}\n")[2].partition("\n### ")[0]
+    [code] = [text for kind, text in blocks(section) if kind == "python"]
+    module = types.ModuleType(f"skeleton_{heading.split()[-1]}")
+    monkeypatch.setitem(sys.modules, module.__name__, module)  # dataclasses look their module up
+    exec(compile(code, f"CONTRIBUTING.md: {heading}", "exec"), vars(module))
+    return module
+
+
+def assert_examples_hold(module):
+    failed, attempted = doctest.testmod(module)
+    assert attempted > 0
+    assert failed == 0
+
+
+def test_skeleton_of_a_solution(monkeypatch):
+    module = skeleton("A solution", monkeypatch)
+    monkeypatch.setattr(theory, "QuadraticValley", module.QuadraticValley, raising=False)
+    assert_examples_hold(module)
+    for section in (
+        "$$",
+        "Symbols:",
+        "Source:",
+        "Holds when:",
+        "Computed as:",
+        "Checked by:",
+        "Example:",
+    ):
+        assert section in module.QuadraticValley.__doc__
+    with pytest.raises(core.ArgumentError, match=r"`learning_rate` must be .* > 0, got 0\.0\. Use"):
+        module.QuadraticValley(1.0, 0.0)
+
+
+def test_skeleton_of_a_measure(monkeypatch):
+    module = skeleton("A measure", monkeypatch)
+    monkeypatch.setattr(measures, "decay_rate", module.decay_rate, raising=False)
+    assert_examples_hold(module)
+    with pytest.raises(
+        core.ArgumentError, match=r"`curve` must have the shape \(3,\) of `time`, got"
+    ):
+        module.decay_rate([0, 1, 2], [1.0, 1.0])
+
+
+def test_skeleton_of_an_experiment(monkeypatch):
+    experiment = core.Experiment.of(skeleton("An experiment", monkeypatch))
+    assert set(experiment.presets) == set(experiment.seconds) == {"quick", "paper"}
+    config = experiment.config("quick")
+    assert core.config_from_json(type(config), core.config_to_json(config)) == config
+    result = experiment.run(config, core.Context())
+    assert [str(claim.verdict) for claim in experiment.claims(result, config)] == ["holds"]
+    assert experiment.figure(result, config).axes
+    assert all(core.reference(key) for key in experiment.references)
+
+
+def test_skeleton_of_a_check(monkeypatch):
+    check = skeleton("A check", monkeypatch).eq0
+    assert isinstance(check, core.Check)
+    assert check.run().verdict == core.Verdict.HOLDS
+
+
+# examples in docstrings
+
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(lazyrich.__path__, "lazyrich.")
+    if not module.name.endswith("__main__")
+]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_in_docstrings(module, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    failures = io.StringIO()
+    runner = doctest.DocTestRunner(verbose=False)
+    source = importlib.import_module(module)
+    for test in doctest.DocTestFinder(exclude_empty=True).find(source, module):
+        runner.run(test, out=failures.write)
+    assert failures.getvalue() == ""
+
+
+def test_examples_are_found():
+    count = sum(
+        len(test.examples)
+        for module in MODULES
+        for test in doctest.DocTestFinder().find(importlib.import_module(module), module)
+    )
+    assert count > 40
