@@ -11,6 +11,10 @@ from lazyrich.core import Claim, Context, Verdict, config_from_json, config_to_j
 
 SMALL = {
     "linear-grokking/fig1": {"input_dimension": 60, "num_seeds": 2, "num_test": 100},
+    "linear-grokking/fig3": {"input_dimension": 40, "num_seeds": 2, "num_test": 50},
+    "linear-grokking/fig5": {"num_times": 20},
+    "linear-grokking/fig6": {"input_dimension": 40, "num_seeds": 2, "num_test": 50},
+    "linear-grokking/fig7": {"num_points": 8},
 }
 
 
@@ -48,7 +52,8 @@ def test_small_run(id):
     assert experiment.run(config, context).identical(result), "from its pieces it must be the same"
     claims = experiment.claims(result, config)
     assert all(isinstance(claim, Claim) for claim in claims)
-    assert any(claim.verdict == Verdict.NOT_APPLICABLE for claim in claims), "two seeds are too few"
+    if hasattr(config, "num_seeds"):  # two seeds are too few
+        assert any(claim.verdict == Verdict.NOT_APPLICABLE for claim in claims)
     with plotting.style():
         figure = experiment.figure(result, config)
     assert all(axes.get_xlabel() and axes.get_ylabel() for axes in figure.axes if axes.has_data())

@@ -1,6 +1,7 @@
 """Gradient descent on a linear student: any step directly, none in between."""
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 LARGEST = 1e140
 """A diverging weight beyond this counts as infinite; its square is still a number."""
+LARGEST_BLOCK = 2e7
+"""How many predictions are held in memory at a time."""
 
 
 def linear_descent(
@@ -118,12 +121,28 @@ def _one_run(
     task: TeacherStudent, descent: _Descent, seed: int, t: Any, levels: Any
 ) -> dict[str, Any]:
     # LAPACK by way of NumPy: nothing here gains from compiling, and every task size would compile anew
-    X, X_test, noise, T, S0 = draw(task, descent.num_test, seed)
-    nu, V = np.linalg.eigh(X.T @ X / task.num_samples)
-    nu = np.maximum(nu, 0)
+    run = draw(task, descent.num_test, seed)
+    nu, V = np.linalg.eigh(run.inputs.T @ run.inputs / task.num_samples)
+    spectrum = np.maximum(nu, 0), V
+    widest = max(task.input_dimension, task.num_samples, descent.num_test)
+    blocks = np.array_split(t, math.ceil(t.size * widest * task.output_dimension / LARGEST_BLOCK))
+    parts = [_record(task, descent, run, spectrum, block, levels) for block in blocks]
+    return {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]} | {
+        "diverged": np.max(_rates(task, descent, spectrum[0])) > 2
+    }
+
+
+def _rates(task: TeacherStudent, descent: _Descent, nu: Any) -> Any:
+    return 2 * descent.learning_rate * (nu + descent.weight_decay / 2) / task.output_dimension
+
+
+def _record(
+    task: TeacherStudent, descent: _Descent, run: Draw, spectrum: Any, t: Any, levels: Any
+) -> dict[str, Any]:
+    X, X_test, noise, T, S0 = run
+    nu, V = spectrum
     g = descent.weight_decay / 2
-    rate = 2 * descent.learning_rate * (nu + g) / task.output_dimension
-    rho = _powers(rate, t)
+    rho = _powers(_rates(task, descent, nu), t)
     # (1 − ρ)/(ν + g); where ν + g = 0 it multiplies 0
     relaxed = (1 - rho) / np.where(nu + g > 0, nu + g, 1)
     pulled = V.T @ (X.T @ noise) / task.num_samples
@@ -143,7 +162,6 @@ def _one_run(
     return {name: np.where(overflow, np.inf, loss) for name, loss in losses.items()} | {
         "train_accuracy": _shares_below(train_errors, levels),
         "test_accuracy": _shares_below(test_errors, levels),
-        "diverged": np.max(rate) > 2,
     }
 
 

@@ -178,6 +178,14 @@ class LinearGrokking(Solution):
         """
         return compute(_late_train_loss, self, times(time))
 
+    def intermediate_test_loss(self, time: Any) -> Any:
+        r"""The late training loss integrated to infinity (Eq. 22), for one output, λ < 1.
+
+        With $y = 4\eta(1-\sqrt\lambda)^2 t$ it is $(1-\sqrt\lambda)\,[e^{-y}y^{-1/2} - \Gamma(\tfrac12, y)]
+        / \sqrt\pi\lambda^{3/4}$. Good from $\eta t \gg 1/\sqrt\lambda$ on, also before $y \gg 1$.
+        """
+        return compute(_intermediate_test_loss, self, times(time))
+
     def late_test_loss(self, time: Any) -> Any:
         r"""Late-time form, the above divided by $(1-\sqrt\lambda)^2$ (Eq. 10); λ < 1.
 
@@ -325,6 +333,30 @@ def _gap(m: LinearGrokking) -> Any:
 def _late_train_loss(m: LinearGrokking, t: Any) -> Any:
     lam, tau = m.aspect_ratio, m.learning_rate * t
     return jnp.exp(-4 * _gap(m) ** 2 * tau) / (16 * jnp.sqrt(jnp.pi) * lam**0.75 * tau**1.5)
+
+
+def _intermediate_test_loss(m: LinearGrokking, t: Any) -> Any:
+    lam, gap = m.aspect_ratio, jnp.where(m.aspect_ratio < 1, _gap(m), jnp.nan)
+    y = 4 * m.learning_rate * gap**2 * t
+    x = jnp.sqrt(y)  # e^{−y}/x − √π erfc(x) is the bracket
+    return gap * jnp.exp(-y) * _erfc_defect(x) / (x * jnp.sqrt(jnp.pi) * lam**0.75)
+
+
+def _erfc_defect(x: Any) -> Any:
+    """1 − √π x exp(x²) erfc(x) without cancellation, as π^(−½) ∫ exp(−u²) u²/(x² + u²) du.
+
+    The trapezoidal rule at half-shifted nodes, with the residue of its pole at u = ix where that matters.
+    """
+    h = 0.4
+    u = (jnp.arange(16, dtype=x.dtype) + 0.5) * h
+    terms = jnp.exp(-(u**2)) * u**2 / (x[..., None] ** 2 + u**2)
+    near = jnp.minimum(x, jnp.pi / h)
+    pole = jnp.where(
+        x < jnp.pi / h,
+        2 * jnp.pi * near * jnp.exp(near**2 - jnp.logaddexp(0, 2 * jnp.pi * near / h)),
+        0,
+    )
+    return (2 * h * jnp.sum(terms, axis=-1) / jnp.sqrt(jnp.pi)) - pole / jnp.sqrt(jnp.pi)
 
 
 def _late_test_loss(m: LinearGrokking, t: Any) -> Any:

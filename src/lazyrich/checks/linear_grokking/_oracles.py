@@ -60,3 +60,36 @@ def falling_time(aspect_ratio: float, log_level: Any, *, weighted: bool) -> Any:
             return log_loss(aspect_ratio, s, weighted=weighted) - log_level
 
         return mp.findroot(excess, (guess * 0.9, guess), tol=1e-12)
+
+
+def integrated_decay(
+    sigma: np.ndarray, start: np.ndarray, teacher: np.ndarray, decay: float, rate: float, times: Any
+) -> np.ndarray:
+    """Ḋ = −2η(Σ + γ/2)D − ηγT by a Runge–Kutta method, shape (time, d, 1)."""
+    from scipy.integrate import solve_ivp
+
+    def velocity(t: float, D: np.ndarray) -> np.ndarray:
+        return -2 * rate * (sigma @ D + decay / 2 * D) - rate * decay * teacher[:, 0]
+
+    solution = solve_ivp(
+        velocity, (0, float(np.max(times))), start[:, 0], method="DOP853", t_eval=times,
+        rtol=1e-13, atol=1e-15,
+    )  # fmt: skip
+    return solution.y.T[..., None]
+
+
+def integrated_modes(
+    nu: np.ndarray, decay: float, rate: float, times: Any, *, student: float, teacher: float
+) -> np.ndarray:
+    """The same for modes with eigenvalues ν, shape (time, mode)."""
+    from scipy.integrate import solve_ivp
+
+    def velocity(t: float, D: np.ndarray) -> np.ndarray:
+        return -2 * rate * (nu + decay / 2) * D - rate * decay * teacher
+
+    start = np.full(nu.size, student - teacher)
+    solution = solve_ivp(
+        velocity, (0, float(np.max(times))), start, method="DOP853", t_eval=times,
+        rtol=1e-12, atol=1e-14,
+    )  # fmt: skip
+    return solution.y.T

@@ -1,0 +1,238 @@
+"""Eq. 13–15 and 32–38: weight decay."""
+
+import numpy as np
+
+from lazyrich import simulate, tasks, theory
+from lazyrich.checks.linear_grokking import _oracles
+from lazyrich.core import CheckResult, check
+
+RATE, DECAY = 0.05, 0.3
+
+
+@check(
+    "linear-grokking/eq13",
+    "A step of descent with weight decay",
+    against="400 steps by automatic differentiation, compared with powers of the printed update",
+)
+def eq13() -> CheckResult:
+    """Eq. 13 for one output; the library's descent is its t-th power."""
+    import jax
+    import jax.numpy as jnp
+
+    from lazyrich.simulate._linear_descent import draw
+
+    task = tasks.TeacherStudent(8, 12)
+    X, _, _, T, S = draw(task, 1, 0)
+    steps = np.array([0, 1, 10, 400])
+    run = simulate.linear_descent(
+        task, steps, learning_rate=RATE, seeds=[0], num_test=1, weight_decay=DECAY
+    )
+    losses = []
+    with jax.enable_x64(True):
+        slope = jax.jit(
+            jax.grad(lambda S: jnp.mean((X @ (S - T)) ** 2) + DECAY / 2 * jnp.sum(S**2))
+        )
+        for step in range(401):
+            if step in steps:
+                losses.append(float(np.sum((S - T) ** 2)))
+            S = S - RATE * np.asarray(slope(S))
+    errors = np.abs(run.test_loss.values[0] / losses - 1)
+    return CheckResult(max(errors), 1e-11, len(errors))
+
+
+@check(
+    "linear-grokking/eq14",
+    "Losses with weight decay",
+    against="Runge–Kutta integration of each mode, averaged over the density of Eq. 6",
+    seconds=3,
+)
+def eq14() -> CheckResult:
+    """Eq. 14 with equal scales of teacher and student."""
+    return _compare_with_modes(scale=1.0)
+
+
+@check(
+    "linear-grokking/eq38",
+    "Losses with weight decay, as integrals",
+    against="Runge–Kutta integration of each mode, averaged over the density of Eq. 6",
+    seconds=3,
+)
+def eq38() -> CheckResult:
+    """Eq. 38 is Eq. 14 written out."""
+    return _compare_with_modes(scale=1.0)
+
+
+@check(
+    "linear-grokking/eq37",
+    "Losses with weight decay for any length of teacher and student",
+    against="Runge–Kutta integration of each mode, averaged over the density of Eq. 6",
+    seconds=3,
+)
+def eq37() -> CheckResult:
+    """Eq. 37 carries a factor d_in before the integral: right only if |S|², |T|² are per component."""
+    d_in, ratio, times = 1000, 0.9, np.array([0.0, 20.0])
+    result = _compare_with_modes(scale=2.0)
+    m = theory.LinearGrokking(ratio, RATE, weight_decay=0.5, student_scale=2.0)
+    _, test = _mode_losses(ratio, 0.5, 2.0, times)
+    printed = d_in * m.test_loss(times)  # E|S₀|² = 2 and E|T|² = ½ are lengths of whole vectors
+    return CheckResult(
+        result.error, result.tolerance, result.num_cases,
+        printed_error=float(np.min(np.abs(printed / test - 1))),
+        correction="with |S(0)|² and |T|² the squared lengths, as Eq. 36 has them, the factor d_in is too "
+        "much; it belongs to squares per component, as the lengths 1/√(2 d_in) below it are",
+    )  # fmt: skip
+
+
+def _compare_with_modes(scale: float) -> CheckResult:
+    times = np.array([0.0, 1.0, 20.0, 400.0])
+    errors = []
+    for ratio in (0.3, 0.9, 2.0):
+        for decay in (1e-3, 0.5):
+            m = theory.LinearGrokking(ratio, RATE, weight_decay=decay, student_scale=scale)
+            train, test = _mode_losses(ratio, decay, scale, times)
+            errors.append(np.max(np.abs(m.train_loss(times) / train - 1)))
+            errors.append(np.max(np.abs(m.test_loss(times) / test - 1)))
+    return CheckResult(max(errors), 1e-8, len(errors) * len(times))
+
+
+def _mode_losses(ratio: float, decay: float, scale: float, times: np.ndarray):
+    """Second moments of Ḋ = −2η(ν + γ/2)D − ηγT for unit S₀ and T, integrated over ν."""
+    angle = (np.arange(400) + 0.5) * np.pi / 800
+    low, high = (1 - np.sqrt(ratio)) ** 2, (1 + np.sqrt(ratio)) ** 2
+    nu = low + (high - low) * np.sin(angle) ** 2
+    density = np.sqrt((high - nu) * (nu - low)) / (2 * np.pi * ratio * nu)
+    weight = density * (high - low) * np.sin(2 * angle) * np.pi / 800
+    atom = max(1 - 1 / ratio, 0.0)
+    nu, weight = np.append(nu, 0.0), np.append(weight, atom)
+    weight[:-1] *= (1 - atom) / weight[:-1].sum()
+    from_student = _oracles.integrated_modes(nu, decay, RATE, times, student=1.0, teacher=0.0)
+    from_teacher = _oracles.integrated_modes(nu, decay, RATE, times, student=0.0, teacher=1.0)
+    square = (scale**2 * from_student**2 + from_teacher**2) / 2
+    return square @ (weight * nu), square @ weight
+
+
+@check(
+    "linear-grokking/eq15",
+    "Losses in the end for small weight decay",
+    against="ridge regression's limit by direct solution, averaged over sampled training sets",
+    seconds=4,
+)
+def eq15() -> CheckResult:
+    """Eq. 15 prints the limits without the ½ of Eq. 14. The error is in standard errors."""
+    rng = np.random.default_rng(15)
+    decay, d, runs = 1e-3, 120, 60
+    scores, printed = [], []
+    for ratio in (0.2, 0.5):
+        num_samples = round(d / ratio)
+        lam = d / num_samples
+        train, test = np.zeros(runs), np.zeros(runs)
+        for run in range(runs):
+            X = rng.standard_normal((num_samples, d))
+            T = rng.standard_normal(d) / np.sqrt(2 * d)
+            S = np.linalg.solve(
+                X.T @ X / num_samples + decay / 2 * np.eye(d), X.T @ (X @ T) / num_samples
+            )
+            train[run], test[run] = np.mean((X @ (S - T)) ** 2), np.sum((S - T) ** 2)
+        exact = theory.LinearGrokking(lam, weight_decay=decay).limits()
+        forms = decay**2 / 4 / (1 - lam), decay**2 / 4 / (1 - lam) ** 3
+        for found, right, form in zip((train, test), exact, forms, strict=True):
+            error = found.std(ddof=1) / np.sqrt(runs)
+            scores.append(abs(found.mean() - right) / error)
+            printed.append(abs(found.mean() - form) / error)
+    return CheckResult(
+        max(scores), 4.5, len(scores), printed_error=min(printed),
+        correction="the limits are γ²/8(1 − λ) and γ²/8(1 − λ)³ for small γ: printed twice as large. The "
+        "grokking time beside them does not hold either: see linear-grokking/fig3",
+    )  # fmt: skip
+
+
+@check(
+    "linear-grokking/eq32",
+    "Gradient flow with weight decay",
+    against="the limit of small steps of descent (error of Richardson extrapolation)",
+)
+def eq32() -> CheckResult:
+    """Eq. 32: descent with ever smaller steps tends to the flow that the library integrates exactly."""
+    task, time = tasks.TeacherStudent(6, 9), 2.0
+    losses = [
+        simulate.linear_descent(
+            task, [steps], learning_rate=time / steps, seeds=[0], num_test=1, weight_decay=DECAY
+        ).test_loss.item()
+        for steps in (20_000, 40_000, 80_000)
+    ]
+    extrapolated = (8 * losses[2] - 6 * losses[1] + losses[0]) / 3
+    flow = _flow(task, time)
+    return CheckResult(abs(extrapolated / np.sum(flow**2) - 1), 1e-9, 1)
+
+
+@check(
+    "linear-grokking/eq33",
+    "Solution of the flow with weight decay",
+    against="Runge–Kutta integration of Eq. 32",
+)
+def eq33() -> CheckResult:
+    """Eq. 33 in matrix form."""
+    return _compare_solution()
+
+
+@check(
+    "linear-grokking/eq35",
+    "Solution of the flow with weight decay in the eigenbasis",
+    against="Runge–Kutta integration of Eq. 32",
+)
+def eq35() -> CheckResult:
+    """Eq. 35, and that D tends to −γ/2 (Σ + γ/2)⁻¹ T."""
+    return _compare_solution()
+
+
+def _flow(task, time: float) -> np.ndarray:
+    from lazyrich.simulate._linear_descent import draw
+
+    X, _, _, T, S = draw(task, 1, 0)
+    sigma = X.T @ X / task.num_samples
+    return _oracles.integrated_decay(sigma, S - T, T, DECAY, 1.0, np.array([time]))[-1]
+
+
+def _compare_solution() -> CheckResult:
+    rng = np.random.default_rng(33)
+    times = np.array([0.0, 0.5, 3.0, 40.0])
+    errors = []
+    for d, num_samples in ((5, 9), (5, 3)):
+        X = rng.standard_normal((num_samples, d))
+        S, T = rng.standard_normal((2, d, 1))
+        sigma = X.T @ X / num_samples
+        expected = _oracles.integrated_decay(sigma, S - T, T, DECAY, RATE, times)
+        nu, P = np.linalg.eigh(sigma)
+        g = DECAY / 2
+        for index, t in enumerate(times):
+            settled = g / (nu + g)[:, None] * (P.T @ T)
+            printed = P @ (
+                np.exp(-2 * RATE * (nu + g) * t)[:, None] * (P.T @ (S - T) + settled) - settled
+            )
+            errors.append(np.max(np.abs(printed - expected[index])))
+    return CheckResult(max(errors), 1e-10, len(errors))
+
+
+@check(
+    "linear-grokking/eq36",
+    "Quadratic forms of random vectors become means over the spectrum",
+    against="sampled vectors and training sets (largest deviation in standard errors)",
+)
+def eq36() -> CheckResult:
+    """Eq. 36: VᵀfW vanishes for independent V, W; VᵀfV = |V|²·E[f]."""
+    rng = np.random.default_rng(36)
+    d, runs = 60, 400
+    scores = []
+    for ratio in (0.5, 2.0):
+        values = np.zeros((runs, 2))
+        for run in range(runs):
+            X = rng.standard_normal((round(d / ratio), d))
+            nu, P = np.linalg.eigh(X.T @ X / len(X))
+            V, W = P.T @ rng.standard_normal(d), P.T @ rng.standard_normal(d)
+            f = 1 / (1 + nu)
+            values[run] = V @ (f * V) / (V @ V), V @ (f * W)
+        error = values.std(axis=0, ddof=1) / np.sqrt(runs)
+        mean = theory.MarchenkoPastur(ratio).resolvent(1.0)
+        finite_size = np.array([1 / d**2, 0])
+        scores += list(np.abs(values.mean(axis=0) - [mean, 0]) / (error + finite_size))
+    return CheckResult(max(scores), 4.5, len(scores))
