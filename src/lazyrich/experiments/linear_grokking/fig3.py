@@ -22,7 +22,7 @@ CAPTION = (
     "fit. Each line ends where decay keeps the test accuracy from getting there (grey in the paper). The "
     "paper leaves open the λ of the right panel (here 0.5, 0.7, 0.9)."
 )
-SECONDS = {"quick": 12, "paper": 150}
+SECONDS = {"quick": 20, "paper": 200}
 REFERENCES = ("linear-grokking", "omnigrok")
 CONVENTION = _curves.CONVENTION
 LEVEL = math.erf(math.sqrt(2))

@@ -19,7 +19,7 @@ CAPTION = (
     "Exact losses at λ = 0.9 and their late-time forms: Eq. 21 for the training loss, Eq. 22 and, further "
     "expanded, Eq. 10 for the test loss. Right: what each form is off by."
 )
-SECONDS = {"quick": 3, "paper": 3}
+SECONDS = {"quick": 2, "paper": 2}
 REFERENCES = ("linear-grokking",)
 CONVENTION = _curves.CONVENTION
 
