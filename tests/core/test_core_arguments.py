@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lazyrich.core import ArgumentError, argument_error, choice, real, whole
+from lazyrich.core import ArgumentError, argument_error, count, number, real, whole
 
 
 class Unspeakable:
@@ -152,11 +152,14 @@ def test_a_traced_dtype_is_known_and_checked(wrap):
             jax.jit(lambda x: real("x", wrap(x), above=0))(value)
 
 
-def test_choice():
-    assert choice("mode", "fast", ["fast", "slow"]) == "fast"
-    for bad in ("quick", None, 3, ["fast"]):
-        with pytest.raises(ArgumentError, match=r"^`mode` must be one of 'fast', 'slow', got"):
-            choice("mode", bad, ["fast", "slow"])
+@pytest.mark.parametrize("single", [number, count])
+def test_a_single_number_known_now(single):
+    assert single("size", 3) == 3
+    for bad in ([3], np.ones((1, 1)), []):
+        with pytest.raises(ArgumentError, match="`size` must be a single number that is known now"):
+            single("size", bad)
+    with pytest.raises(ArgumentError, match="`size` must be a single number that is known now"):
+        jax.jit(lambda x: single("size", x))(3.0)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
 """Losses, accuracies and times of the linear student."""
 
+import equinox as eqx
 import jax
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lazyrich.core import Status
+from lazyrich.core import ArgumentError, AssumptionError, Status
 from lazyrich.theory import LinearGrokking
 
 rates = st.floats(-4, 1).map(lambda x: 10**x)
@@ -101,12 +102,41 @@ def test_late_forms_approach_the_losses():
     assert m.late_test_loss(400.0) == pytest.approx(m.test_loss(400.0), rel=0.02)
 
 
-def test_small_threshold_form_where_it_has_no_meaning():
-    assert np.isnan(LinearGrokking(1.0).small_threshold_grokking_time())
-    assert np.isnan(LinearGrokking(1.5).late_test_loss(1.0))
-    values = LinearGrokking(np.array([0.5, 1.5])).small_threshold_grokking_time()
-    assert np.isfinite(values[0])
-    assert np.isnan(values[1])
+LATE = ["late_train_loss", "late_test_loss", "intermediate_test_loss"]
+
+
+@pytest.mark.parametrize("form", [*LATE, "small_threshold_grokking_time"])
+def test_late_forms_know_their_assumptions(form):
+    arguments = (1.0,) if form in LATE else ()
+    getattr(LinearGrokking(0.5), form)(*arguments)
+    for name, value in {"output_dimension": 2, "weight_decay": 0.1, "student_scale": 3.0}.items():
+        with pytest.raises(AssumptionError, match=f"assumes `{name}` = .*, got .*{value}"):
+            getattr(LinearGrokking(0.5, **{name: value}), form)(*arguments)
+    if form != "late_train_loss":
+        with pytest.raises(AssumptionError, match=r"assumes `aspect_ratio` < 1, got .*1\.5"):
+            getattr(LinearGrokking(np.array([0.5, 1.5])), form)(*arguments)
+        traced = jax.jit(lambda r: getattr(LinearGrokking(r), form)(*arguments))
+        assert np.isnan(traced(1.5))
+
+
+def test_training_that_never_gets_there_is_no_delay():
+    delay = LinearGrokking(0.1, 0.01, threshold=1.0, label_noise=0.9).grokking_time(0.9)
+    assert delay.status == Status.NEVER
+    assert delay.time == np.inf
+
+
+def test_a_changed_solution_forgets_its_shortcuts():
+    changed = eqx.tree_at(lambda m: m.weight_decay, LinearGrokking(0.5), np.array(0.5))
+    assert changed.test_loss(1.0) == LinearGrokking(0.5, weight_decay=0.5).test_loss(1.0)
+
+
+def test_times_that_do_not_fit():
+    with pytest.raises(
+        ArgumentError, match=r"`time` must have a shape that broadcasts against \(3,\)"
+    ):
+        LinearGrokking(np.array([0.1, 0.2, 0.3])).test_loss(np.ones(2))
+    with pytest.raises(ArgumentError, match="`accuracy` must have a shape that broadcasts"):
+        LinearGrokking(np.array([0.1, 0.2, 0.3])).test_time(np.array([0.5, 0.6]))
 
 
 def test_delay_approaches_the_small_threshold_form_slowly():

@@ -139,9 +139,67 @@ def test_expectation_of_powers(ratio):
     assert law.expectation(lambda x: jnp.exp(-x)) == pytest.approx(law.laplace(1.0), rel=1e-13)
 
 
-def test_expectation_refuses_no_nodes():
-    with pytest.raises(ArgumentError, match="`num_nodes` must be"):
-        MarchenkoPastur(0.5).expectation(lambda x: x, num_nodes=0)
+def test_expectation_where_the_function_has_no_value_at_zero():
+    assert MarchenkoPastur(0.5).expectation(lambda x: 1 / x) == pytest.approx(2, rel=1e-13)
+    assert MarchenkoPastur(0.5).expectation(jnp.log) == pytest.approx(np.log(2) - 1, rel=1e-12)
+    assert np.isinf(MarchenkoPastur(2.0).expectation(lambda x: 1 / x))
+
+
+def test_expectation_of_a_traced_function():
+    slope = jax.grad(lambda g: MarchenkoPastur(0.5).expectation(lambda x: 1 / (x + g)))(0.3)
+    h = 1e-5
+    up, down = (MarchenkoPastur(0.5).resolvent(0.3 + k) for k in (h, -h))
+    assert slope == pytest.approx((up - down) / (2 * h), rel=1e-4)
+
+
+@pytest.mark.parametrize("ratio", [0.2, 1.0, 3.0])
+def test_distribution_function_is_the_integral_of_the_density(ratio):
+    law = MarchenkoPastur(ratio)
+    low, high = law.edges
+    for share in (0.1, 0.5, 0.9):
+        nu = low + share * (high - low)
+        phi = (np.arange(4000) + 0.5) / 4000 * np.arcsin(np.sqrt(share))
+        inner = low + (high - low) * np.sin(phi) ** 2
+        step = np.arcsin(np.sqrt(share)) / 4000
+        area = np.sum(law.density(inner) * (high - low) * np.sin(2 * phi)) * step
+        assert law.cdf(nu) == pytest.approx(law.atom + area, abs=1e-7)
+    assert law.cdf(-1.0) == 0
+    assert law.cdf(high + 1) == pytest.approx(1, rel=1e-14)
+    assert law.cdf(low * 0.5) == pytest.approx(law.atom)
+    assert np.isfinite(jax.grad(law.cdf)(float(high) + 1))
+
+
+@pytest.mark.parametrize("order", range(6))
+def test_moments_are_those_of_wishart_matrices(order):
+    rng = np.random.default_rng(order)
+    X = rng.standard_normal((40, 300, 150))
+    traces = [np.mean(np.linalg.eigvalsh(x.T @ x / 300) ** order) for x in X]
+    error = np.std(traces, ddof=1) / np.sqrt(len(X))
+    exact = MarchenkoPastur(0.5).moment(order)
+    assert abs(np.mean(traces) - exact) < 4 * error + 1e-3 * exact
+
+
+def test_resolvent_solves_its_equation():
+    for ratio in (0.01, 0.9, 1.0, 1.1, 50.0):
+        for g in (1e-12, 1e-3, 1.0, 1e4):
+            m = MarchenkoPastur(ratio).resolvent(g)
+            assert ratio * g * m**2 + (1 - ratio + g) * m == pytest.approx(1, rel=1e-9)
+            if g >= 1e-3:
+                mean = MarchenkoPastur(ratio).expectation(lambda x, g=g: 1 / (x + g))
+                assert m == pytest.approx(mean, rel=1e-12)
+
+
+@pytest.mark.parametrize("ratio", [0.4, 2.5])
+def test_samples_follow_the_distribution(ratio):
+    law = MarchenkoPastur(ratio)
+    drawn = law.sample(jax.random.key(0), (4000,))
+    levels = np.linspace(*law.edges, 9)[1:-1]
+    shares = np.mean(drawn[:, None] <= levels, axis=0)
+    assert np.max(np.abs(shares - law.cdf(levels))) < 4 * np.sqrt(0.25 / drawn.size)
+    assert np.mean(drawn == 0) == pytest.approx(law.atom, abs=0.04)
+    assert jax.jit(lambda key: law.sample(key, (3,)))(jax.random.key(1)).shape == (3,)
+    with pytest.raises(ArgumentError, match="`aspect_ratio` must be a single number"):
+        MarchenkoPastur([0.4, 0.5]).sample(jax.random.key(0))
 
 
 def test_gradient_is_smooth_through_one():

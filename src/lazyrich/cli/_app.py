@@ -1,6 +1,7 @@
 """Commands, their help, and exit codes: 0 fine, 1 something fails, 2 usage, 3 crash, 130 interrupted."""
 
 import io
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -107,6 +108,7 @@ def cite(*ids: Annotated[str, Parameter(name="ID")], json: Json = False) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    _fix_threads()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(
@@ -124,6 +126,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as ending:  # Rich's, where the reader of our help went away, as `head` does
         return 0 if isinstance(ending.__context__, BrokenPipeError) else CRASHED
     return code if isinstance(code, int) else 0
+
+
+def _fix_threads() -> None:
+    """One thread for linear algebra, unless told otherwise: same bits everywhere, and no crowding.
+
+    The matrices here are small; several threads mostly wait for each other. Takes effect as long as
+    NumPy is not loaded yet, as it is not on the command line.
+    """
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
 
 def _refuse(problem: str, code: int, arguments: list[str], explained: bool = False) -> int:

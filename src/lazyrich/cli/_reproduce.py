@@ -63,7 +63,7 @@ def _run_each(
     records: list[dict[str, Any]], options: dict[str, Any], asked_to_stop: Callable[[], bool],
 ) -> None:  # fmt: skip
     expected = [
-        1.0 if not options["again"] and runner.result_key(e, c) in folder.results
+        1.0 if not options["again"] and runner.result_key(e, c, _data_folder()) in folder.results
         else e.seconds[options["preset"]]
         for e, c in zip(chosen, configs, strict=True)
     ]  # fmt: skip

@@ -1,4 +1,5 @@
-from ._arguments import choice as choice
+from ._arguments import count as count
+from ._arguments import number as number
 from ._arguments import real as real
 from ._arguments import whole as whole
 from ._bibliography import Reference as Reference
@@ -23,6 +24,7 @@ from ._errors import LazyrichError as LazyrichError
 from ._errors import StoreError as StoreError
 from ._errors import UnknownIdError as UnknownIdError
 from ._errors import argument_error as argument_error
+from ._errors import shortened as shortened
 from ._experiment import Experiment as Experiment
 from ._ids import select as select
 from ._json import jsonable as jsonable

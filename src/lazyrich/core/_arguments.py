@@ -1,6 +1,5 @@
 """Validity of arguments: concrete values are checked and raise, traced ones turn to NaN."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -41,20 +40,36 @@ def real(name: str, value: Any, *, advice: str = "", finite: bool = True, **boun
     return array
 
 
-def whole(name: str, value: Any, *, at_least: int = 1, advice: str = "") -> Any:
+def whole(
+    name: str, value: Any, *, at_least: int = 1, at_most: int | None = None, advice: str = ""
+) -> Any:
     """A whole number or array of them as float64, checked; in a trace as `real`."""
-    array = real(name, value, at_least=at_least, advice=advice)
+    bounds: dict[str, Any] = {"at_least": at_least}
+    if at_most is not None:
+        bounds["at_most"] = at_most
+    array = real(name, value, advice=advice, **bounds)
     if not is_traced(array):
         requirement = f"be a whole number ≥ {at_least}"
         _raise_first(name, array, array == np.floor(array), requirement, advice)
     return array
 
 
-def choice(name: str, value: Any, options: Sequence[str]) -> str:
-    """One of several words."""
-    if value not in options:
-        raise argument_error(name, f"be one of {', '.join(map(repr, options))}", value)
-    return value
+def number(name: str, value: Any, *, advice: str = "", **bounds: Any) -> float:
+    """A single real number, known now: not an array, not traced."""
+    return float(_single(name, value, real(name, value, advice=advice, **bounds)))
+
+
+def count(name: str, value: Any, *, at_least: int = 1, advice: str = "") -> int:
+    """A single whole number, known now: not an array, not traced."""
+    return int(_single(name, value, whole(name, value, at_least=at_least, advice=advice)))
+
+
+def _single(name: str, value: Any, checked: Any) -> Any:
+    if is_traced(checked) or np.ndim(checked) != 0:
+        raise argument_error(
+            name, "be a single number that is known now", value, "Pass a plain number."
+        )
+    return checked
 
 
 def _requirement(kind: str, bounds: dict[str, float]) -> str:

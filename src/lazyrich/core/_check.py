@@ -48,6 +48,8 @@ class CheckResult:
     def _judge(self) -> tuple[Verdict, str]:
         if self.num_cases < 1:
             return Verdict.FAILS, "nothing was compared"
+        if not math.isfinite(self.tolerance):
+            return Verdict.FAILS, "the tolerance must be finite"
         if not self.error <= self.tolerance:  # catches NaN too
             return (
                 Verdict.FAILS,

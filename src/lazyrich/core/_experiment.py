@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,8 @@ class Experiment:
         claims: compares, computes nothing expensive.
         figure: draws.
         module: where it is written, for the digest of its code.
+        data_fingerprint: for experiments on data sets: digest of the data found in a folder, or of what
+            is used instead where there is none. It becomes part of the result's key.
     """
 
     paper: str
@@ -46,6 +49,7 @@ class Experiment:
     claims: "Callable[[xarray.Dataset, Any], list[Claim]]"
     figure: "Callable[[xarray.Dataset, Any], Figure]"
     module: str
+    data_fingerprint: "Callable[[Path | None], str] | None" = None
 
     @property
     def id(self) -> str:
@@ -70,5 +74,5 @@ class Experiment:
             paper=module.PAPER, item=module.ID, title=module.TITLE, caption=module.CAPTION,
             seconds=module.SECONDS, convention=module.CONVENTION, references=module.REFERENCES,
             presets=module.PRESETS, run=module.run, claims=module.claims, figure=module.figure,
-            module=module.__name__,
+            module=module.__name__, data_fingerprint=getattr(module, "data_fingerprint", None),
         )  # fmt: skip

@@ -1,5 +1,6 @@
 """Precision: float64 outside traces whatever the user's JAX setting, the caller's dtype inside."""
 
+import contextlib
 import functools
 import sys
 from collections.abc import Callable
@@ -40,8 +41,21 @@ def compute(function: Callable[..., Any], *arguments: Any, jit: bool = True) -> 
         return function(*jax.tree.map(_cast_to(_common_dtype(arguments)), arguments))
     with jax.ensure_compile_time_eval(), jax.enable_x64(True):
         arguments = jax.tree.map(_cast_to(np.dtype(np.float64)), arguments)
-        result = (_jitted(function) if jit else function)(*arguments)
-        return jax.tree.map(lambda leaf: np.asarray(leaf)[()], result)
+        if jit:
+            return jax.tree.map(lambda leaf: np.asarray(leaf)[()], _jitted(function)(*arguments))
+    return _evaluate(function, arguments)
+
+
+def _evaluate(function: Callable[..., Any], arguments: Any) -> Any:
+    """The function without `jit`; what it closes over may be traced, and then so is its value."""
+    import jax
+
+    result = None
+    with jax.enable_x64(True), contextlib.suppress(TypeError, ValueError):
+        result = function(*arguments)  # mixing in a user's 32-bit trace may fail; then as follows
+    if result is None or is_traced(result):
+        return function(*jax.tree.map(lambda leaf: jax.numpy.asarray(np.asarray(leaf)), arguments))
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[()], result)
 
 
 @functools.cache

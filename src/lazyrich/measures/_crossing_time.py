@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import Status, argument_error, real
+from lazyrich.core import Status, argument_error, is_traced, number, real
 
 NEIGHBOURS = 8
 """Points on either side of a crossing from which its slope and noise are judged."""
@@ -42,7 +42,7 @@ def crossing_time(time: Any, curve: Any, level: Any) -> MeasuredCrossing:
         np.float64(1.681792830507429)
     """
     t, y = _record(time, curve)
-    level = float(real("level", level, advice="Pass a number such as 0.95."))
+    level = number("level", level, advice="Pass a number such as 0.95.")
     rows = [_one_crossing(t, row, level) for row in y.reshape(-1, t.size)]
     times, uncertainties, statuses = (np.array(column) for column in zip(*rows, strict=True))
     shape = y.shape[:-1]
@@ -84,9 +84,13 @@ def grokking_delay(time: Any, train: Any, test: Any, level: Any) -> MeasuredCros
 def _record(time: Any, curve: Any) -> tuple[np.ndarray, np.ndarray]:
     t = real("time", time, at_least=0, advice="Pass the recorded times.")
     y = real("curve", curve, advice="Remove or repair non-finite records first.")
+    if is_traced(t, y):
+        raise argument_error(
+            "time and curve", "be known now", "traced arrays", "Measure outside `jit`."
+        )
     if t.ndim != 1 or t.size < 2 or np.any(np.diff(t) <= 0):
         raise argument_error("time", "increase strictly and have at least two entries", time)
-    if y.ndim < 1 or y.shape[-1] != t.size:
+    if y.ndim < 1 or y.shape[-1] != t.size or y.size == 0:
         raise argument_error("curve", f"have the shape (..., {t.size}) of `time`", y.shape)
     return t, y
 

@@ -21,7 +21,7 @@ def seed_mean(values: "xarray.DataArray", dimension: str = "seed") -> SeedMean:
         dimension: the dimension that counts the runs.
 
     Returns:
-        Mean and standard error, each without that dimension.
+        Mean and standard error, each without that dimension; NaN where a run is NaN.
 
     Example:
         >>> import xarray
@@ -31,6 +31,6 @@ def seed_mean(values: "xarray.DataArray", dimension: str = "seed") -> SeedMean:
         (2.0, 0.577)
     """
     runs = values.sizes[dimension]
-    mean = values.mean(dimension)
-    squares = ((values - mean) ** 2).sum(dimension)
+    mean = values.mean(dimension, skipna=False)
+    squares = ((values - mean) ** 2).sum(dimension, skipna=False)
     return SeedMean(mean, (squares / (runs - 1) / runs) ** 0.5 if runs > 1 else mean * float("nan"))

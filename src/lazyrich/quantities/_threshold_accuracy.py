@@ -80,7 +80,9 @@ def threshold_loss(accuracy: Any, threshold: Any, output_dimension: Any = 1) -> 
         >>> threshold_loss(accuracy=0.9544997361036416, threshold=4.0).round(12)
         np.float64(1.0)
     """
-    accuracy = real("accuracy", accuracy, above=0, below=1, advice="Pass a share such as 0.95.")
+    accuracy = real(
+        "accuracy", accuracy, at_least=1e-12, below=1, advice="Pass a share such as 0.95."
+    )
     return compute(loss_from_accuracy, accuracy, _threshold(threshold), _outputs(output_dimension))
 
 
@@ -89,7 +91,9 @@ def _threshold(value: Any) -> Any:
 
 
 def _outputs(value: Any) -> Any:
-    return several(whole("output_dimension", value, advice="Pass the number of outputs."))
+    return several(
+        whole("output_dimension", value, at_most=1_000_000, advice="Pass the number of outputs.")
+    )
 
 
 def several(output_dimension: Any) -> Any:

@@ -42,7 +42,7 @@ def _provenance(record: dict[str, Any]) -> str:
         record.get("machine"),
         ", ".join(f"{name} {version}" for name, version in versions),
         str(record.get("created") or "").replace("T", " ").replace("Z", " UTC"),
-        f"key {str(record['key'])[:12]}" if record.get("key") else "",
+        f"key {str(record['key'])[-12:]}" if record.get("key") else "",
     ]
     return " · ".join(escape(part) for part in parts if part)
 

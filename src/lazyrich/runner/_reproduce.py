@@ -20,13 +20,18 @@ from lazyrich.runner._folder import SCHEMA_VERSION, Folder
 if TYPE_CHECKING:
     import xarray
 
+PROVENANCE = ("created", "versions", "machine")
+"""Of a result that comes from the store, these are told as they were when it was computed."""
 
-def result_key(experiment: Experiment, config: Any) -> str:
-    """The name of a result: its experiment, configuration (seeds included) and code."""
+
+def result_key(experiment: Experiment, config: Any, data_folder: Path | None = None) -> str:
+    """The name of a result: its experiment, configuration (seeds included), code and data."""
+    fingerprint = experiment.data_fingerprint
     parts = {
         "id": experiment.id,
         "config": config_to_json(config),
         "code": code_digest(experiment.module),
+        "data": fingerprint(data_folder) if fingerprint else None,
     }
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     return f"{experiment.paper}-{experiment.item}-{digest[:32]}"
@@ -57,15 +62,18 @@ def reproduce(
         The record that `result.json` holds.
     """
     started = time.monotonic()
-    key = result_key(experiment, config)
+    context = context or Context()
+    key = result_key(experiment, config, context.data_folder)
     result = None if again else folder.results.get(key)
     from_store = result is not None
     if result is None:
-        result = _compute(experiment, config, folder, key, context or Context())
+        result = _compute(experiment, config, folder, key, context)
     folder.discard_checkpoints(f"{key}.")
     home = folder.path / preset / experiment.paper / experiment.item
-    files = _write_files(experiment, config, result, home, key, pdf)
-    record = _describe(experiment, config, key) | {
+    files = _write_files(experiment, config, result, home, pdf)
+    metadata = folder.results.header(key)["metadata"]
+    store.write_result(home / "data.lazyrich", result, key=key, metadata=metadata)
+    record = _describe(experiment, config, key) | {name: metadata[name] for name in PROVENANCE} | {
         "preset": preset, "command": _command(experiment, config, preset),
         "status": "done", "error": "", "from_store": from_store,
         "seconds": round(time.monotonic() - started, 3),
@@ -94,7 +102,7 @@ def _compute(
 
 
 def _write_files(
-    experiment: Experiment, config: Any, result: "xarray.Dataset", home: Path, key: str, pdf: bool
+    experiment: Experiment, config: Any, result: "xarray.Dataset", home: Path, pdf: bool
 ) -> dict[str, Path | None]:
     with plotting.style():
         figure = experiment.figure(result, config)
@@ -105,7 +113,6 @@ def _write_files(
         metadata = {"CreationDate": None} if format == "pdf" else None  # same data, same file
         figure.savefig(picture, format=format, metadata=metadata)
         store.write_atomically(path, picture.getvalue())
-    store.write_result(home / "data.lazyrich", result, key=key)
     return {"pdf": None} | files
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import numpy as np
 
-from lazyrich.core import argument_error, real, whole
+from lazyrich.core import argument_error, count, is_traced, number, real, whole
 from lazyrich.tasks import TeacherStudent
 
 if TYPE_CHECKING:
@@ -68,24 +68,31 @@ def linear_descent(
         >>> run.train_loss.dims, bool(run.train_loss[0, -1] < 1e-30)
         (('seed', 'time'), True)
     """
-    steps = whole("steps", steps, at_least=0, advice="Record at whole numbers of steps.")
-    if steps.ndim != 1 or steps.size == 0:
-        raise argument_error("steps", "have the shape (time,), not empty", steps.shape)
+    if not isinstance(task, TeacherStudent):
+        raise argument_error("task", "be a TeacherStudent", task, "See `lazyrich.tasks`.")
+    steps = _list(
+        "steps", whole("steps", steps, at_least=0, advice="Record at whole numbers of steps.")
+    )
     levels = real("thresholds", thresholds, above=0, advice="Pass a list such as [1e-3].")
-    seeds = [int(whole("seeds", seed, at_least=0)) for seed in seeds]
-    if levels.ndim != 1 or not seeds:
-        raise argument_error("thresholds and seeds", "be lists, not empty", (thresholds, seeds))
+    levels = _list("thresholds", levels)
+    seeds = _list("seeds", whole("seeds", list(seeds), at_least=0)).astype(int).tolist()
     descent = _Descent(
-        learning_rate=float(real("learning_rate", learning_rate, above=0, advice="Use e.g. 0.01.")),
-        weight_decay=float(
-            real("weight_decay", weight_decay, at_least=0, advice="Use 0 for none.")
-        ),
-        student_scale=float(real("student_scale", student_scale, at_least=0, advice="Use e.g. 1.")),
-        num_test=int(whole("num_test", num_test, advice="Draw at least one test sample.")),
+        learning_rate=number("learning_rate", learning_rate, above=0, advice="Use e.g. 0.01."),
+        weight_decay=number("weight_decay", weight_decay, at_least=0, advice="Use 0 for none."),
+        student_scale=number("student_scale", student_scale, at_least=0, advice="Use e.g. 1."),
+        num_test=count("num_test", num_test, advice="Draw at least one test sample."),
     )
     runs = [_one_run(task, descent, seed, steps, levels) for seed in seeds]
     records = {name: np.stack([run[name] for run in runs]) for name in runs[0]}
     return _dataset(task, descent, records, {"seed": seeds, "time": steps, "threshold": levels})
+
+
+def _list(name: str, values: Any) -> Any:
+    if is_traced(values) or values.ndim != 1 or values.size == 0:
+        raise argument_error(
+            name, "be a list of numbers, not empty", np.shape(values), "Pass e.g. [1]."
+        )
+    return values
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,13 +115,12 @@ class Draw(NamedTuple):
 
 def draw(task: TeacherStudent, num_test: int, seed: int) -> Draw:
     """Everything random in the run with this seed, for those who want to step it themselves."""
-    with jax.enable_x64(True):
+    with jax.ensure_compile_time_eval():
         keys = jax.random.split(jax.random.key(seed), 5)
-        drawn = (
-            task.inputs(keys[0]), task.inputs(keys[1], num_test), task.noise(keys[4]),
-            task.weights(keys[2]), task.weights(keys[3]),
-        )  # fmt: skip
-        return Draw(*(np.asarray(array) for array in drawn))
+    return Draw(
+        task.inputs(keys[0]), task.inputs(keys[1], num_test), task.noise(keys[4]),
+        task.weights(keys[2]), task.weights(keys[3]),
+    )  # fmt: skip
 
 
 def _one_run(

@@ -3,7 +3,8 @@
 import dataclasses
 from typing import Any
 
-from lazyrich.core import Convention, real, whole
+from lazyrich.core import Convention, count, number
+from lazyrich.tasks._random import standard_normal
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,10 +40,10 @@ class TeacherStudent:
 
     def __post_init__(self) -> None:
         for name in ("input_dimension", "num_samples", "output_dimension"):
-            value = int(whole(name, getattr(self, name), advice="Pass a size ≥ 1."))
+            value = count(name, getattr(self, name), advice="Pass a size ≥ 1.")
             object.__setattr__(self, name, value)
-        noise = real("label_noise", self.label_noise, at_least=0, advice="Use 0 for none.")
-        object.__setattr__(self, "label_noise", float(noise))
+        noise = number("label_noise", self.label_noise, at_least=0, advice="Use 0 for none.")
+        object.__setattr__(self, "label_noise", noise)
 
     @property
     def aspect_ratio(self) -> float:
@@ -60,22 +61,14 @@ class TeacherStudent:
 
     def inputs(self, key: Any, num_samples: int | None = None) -> Any:
         """Gaussian inputs, one per row; the training set's number of them unless told otherwise."""
-        import jax
-
-        rows = self.num_samples if num_samples is None else num_samples
-        return jax.random.normal(key, (rows, self.input_dimension), dtype=float)
+        rows = self.num_samples if num_samples is None else count("num_samples", num_samples)
+        return standard_normal(key, (rows, self.input_dimension))
 
     def noise(self, key: Any) -> Any:
         """The noise on the training labels, shape (samples, outputs)."""
-        import jax
-
-        shape = (self.num_samples, self.output_dimension)
-        return self.label_noise * jax.random.normal(key, shape, dtype=float)
+        return self.label_noise * standard_normal(key, (self.num_samples, self.output_dimension))
 
     def weights(self, key: Any) -> Any:
         """A teacher, or a student at the start: both are drawn alike."""
-        import jax
-
-        shape = (self.input_dimension, self.output_dimension)
         scale = (2 * self.input_dimension * self.output_dimension) ** -0.5
-        return scale * jax.random.normal(key, shape, dtype=float)
+        return scale * standard_normal(key, (self.input_dimension, self.output_dimension))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -46,37 +47,41 @@ class LinearFlow(Solution):
         (np.float64(1.0), np.float64(4.0))
     """
 
-    eigenvalues: Any
-    projections: Any
-    eigenvectors: Any
+    covariance: Any
+    start: Any
     learning_rate: Any
+    basis: Any
 
     def __init__(self, covariance: Any, difference: Any, learning_rate: Any = 1.0):
-        covariance = real("covariance", covariance, advice="Pass X.T @ X / N.")
-        difference = real("difference", difference, advice="Pass student − teacher at the start.")
+        self.covariance = real("covariance", covariance, advice="Pass X.T @ X / N.")
+        self.start = real("difference", difference, advice="Pass student − teacher at the start.")
         self.learning_rate = real("learning_rate", learning_rate, above=0, advice="Use e.g. 0.01.")
-        _check_shapes(covariance, difference)
-        self.eigenvalues, self.eigenvectors, self.projections = compute(
-            _diagonalise, covariance, difference
-        )
-        _check_semidefinite(self.eigenvalues)
+        _check_shapes(self.covariance, self.start)
+        self.basis = None
+        if not is_traced(self.covariance):
+            self.basis = tuple(compute(jnp.linalg.eigh, self.covariance))
+            _check_semidefinite(self.basis[0])
 
     def train_loss(self, time: Any) -> Any:
         """Loss on the training set."""
-        return compute(_train_loss, self, times(time))
+        return compute(_quadratic_form, self.covariance, self.difference(time))
 
     def test_loss(self, time: Any) -> Any:
         """Expected loss on fresh standard normal inputs."""
-        return compute(_test_loss, self, times(time))
+        return compute(_squared_length, self.difference(time))
 
     def difference(self, time: Any) -> Any:
         """Student minus teacher; the last axis has length d."""
-        return compute(_difference, self, times(time))
+        time = times(time)
+        if self.basis is None or is_traced(self):  # eigenvectors cannot be differentiated, D can
+            return compute(_propagate, self.covariance, self.start, self.learning_rate * time)
+        return compute(_propagate_in_basis, self.basis, self.start, self.learning_rate * time)
 
 
 def _check_shapes(covariance: Any, difference: Any) -> None:
-    if len(covariance.shape) != 2 or covariance.shape[0] != covariance.shape[1]:
-        raise argument_error("covariance", "have the shape (d, d)", covariance.shape)
+    square = len(covariance.shape) == 2 and covariance.shape[0] == covariance.shape[1] > 0
+    if not square:
+        raise argument_error("covariance", "have the shape (d, d), d ≥ 1", covariance.shape)
     if difference.shape != covariance.shape[:1]:
         raise argument_error(
             "difference", f"have the shape {covariance.shape[:1]} of `covariance`", difference.shape
@@ -95,24 +100,40 @@ def _check_semidefinite(eigenvalues: Any) -> None:
         )
 
 
-def _diagonalise(covariance: Any, difference: Any) -> tuple[Any, Any, Any]:
-    eigenvalues, eigenvectors = jnp.linalg.eigh(covariance)
-    return eigenvalues, eigenvectors, eigenvectors.T @ difference
+def _quadratic_form(covariance: Any, D: Any) -> Any:
+    return jnp.sum(D * (D @ covariance), axis=-1)
 
 
-def _decay(flow: LinearFlow, time: Any, rate: float) -> Any:
-    eta_t = (flow.learning_rate * time)[..., None]
-    return jnp.exp(-rate * eta_t * jnp.maximum(flow.eigenvalues, 0))
+def _squared_length(D: Any) -> Any:
+    return jnp.sum(D**2, axis=-1)
 
 
-def _train_loss(flow: LinearFlow, time: Any) -> Any:
-    nu = jnp.maximum(flow.eigenvalues, 0)
-    return jnp.sum(_decay(flow, time, 4) * nu * flow.projections**2, axis=-1)
+def _propagate_in_basis(basis: tuple[Any, Any], start: Any, eta_t: Any) -> Any:
+    nu, V = basis
+    decay = jnp.exp(-2 * eta_t[..., None] * jnp.maximum(nu, 0))
+    return (decay * (V.T @ start)) @ V.T
 
 
-def _test_loss(flow: LinearFlow, time: Any) -> Any:
-    return jnp.sum(_decay(flow, time, 4) * flow.projections**2, axis=-1)
+@jax.custom_jvp
+def _propagate(covariance: Any, start: Any, eta_t: Any) -> Any:
+    """exp(−2ηtΣ)·D₀, differentiable at repeated eigenvalues too."""
+    return _propagate_in_basis(jnp.linalg.eigh(covariance), start, eta_t)
 
 
-def _difference(flow: LinearFlow, time: Any) -> Any:
-    return (_decay(flow, time, 2) * flow.projections) @ flow.eigenvectors.T
+@_propagate.defjvp
+def _propagate_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
+    """Daleckii and Krein: dΣ enters through the divided differences of the exponential."""
+    covariance, start, eta_t = primals
+    d_covariance, d_start, d_eta_t = tangents
+    nu, V = jnp.linalg.eigh(covariance)
+    nu = jnp.maximum(nu, 0)
+    tau = 2 * eta_t[..., None]
+    decay, c = jnp.exp(-tau * nu), V.T @ start
+    gap, least = jnp.abs(nu[:, None] - nu), jnp.minimum(nu[:, None], nu)
+    x = tau[..., None] * gap
+    share = jnp.where(x > 0, -jnp.expm1(-x) / jnp.where(x > 0, x, 1), 1)
+    divided = -tau[..., None] * jnp.exp(-tau[..., None] * least) * share
+    symmetric = V.T @ (d_covariance + d_covariance.T) @ V / 2
+    turned = jnp.einsum("...ij,ij,j->...i", divided, symmetric, c)
+    rate = -2 * d_eta_t[..., None] * nu * decay * c
+    return (decay * c) @ V.T, (turned + decay * (V.T @ d_start) + rate) @ V.T

@@ -9,17 +9,19 @@ import numpy as np
 
 from lazyrich.core import (
     ArgumentError,
+    AssumptionError,
     Crossing,
     Status,
     compute,
     falling_time,
     is_traced,
     real,
+    shortened,
     whole,
 )
 from lazyrich.quantities._threshold_accuracy import accuracy_from_loss, loss_from_accuracy, several
 from lazyrich.theory._marchenko_pastur import MarchenkoPastur
-from lazyrich.theory._solution import Solution, times
+from lazyrich.theory._solution import Solution, fitting, times
 from lazyrich.theory._student_losses import Student, limits, log_plain_losses, losses
 
 ERF_SQRT_2 = math.erf(math.sqrt(2))
@@ -65,7 +67,8 @@ class LinearGrokking(Solution):
         of ν, decay and time. All terms are positive.
 
     Checked by:
-        checks `linear-grokking/eq8` to `linear-grokking/eq11`; `tests/theory/test_linear_grokking.py`,
+        checks `linear-grokking/eq8` to `linear-grokking/eq15`, `linear-grokking/eq37`,
+        `linear-grokking/eq26`, `linear-grokking/eq27`; `tests/theory/test_linear_grokking.py`,
         `tests/theory/test_linear_grokking_variants.py`.
 
     Args:
@@ -95,9 +98,6 @@ class LinearGrokking(Solution):
     weight_decay: Any
     student_scale: Any
     label_noise: Any
-    is_plain: bool = eqx.field(static=True)
-    is_noisy: bool = eqx.field(static=True)
-    is_single: bool = eqx.field(static=True)
 
     def __init__(
         self,
@@ -113,62 +113,61 @@ class LinearGrokking(Solution):
         self.aspect_ratio = MarchenkoPastur(aspect_ratio).aspect_ratio
         self.learning_rate = real("learning_rate", learning_rate, above=0, advice="Use e.g. 0.01.")
         self.threshold = real("threshold", threshold, above=0, advice="Use e.g. 1e-3.")
-        self.output_dimension = whole("output_dimension", output_dimension, advice="Use e.g. 1.")
+        self.output_dimension = whole(
+            "output_dimension", output_dimension, at_most=1_000_000, advice="Use e.g. 1."
+        )
         self.weight_decay = real("weight_decay", weight_decay, at_least=0, advice="Use 0 for none.")
         self.student_scale = real(
             "student_scale", student_scale, at_least=0, advice="Use 1 as usual."
         )
         self.label_noise = real("label_noise", label_noise, at_least=0, advice="Use 0 for none.")
-        self.is_noisy = _may_be_positive(self.label_noise)
-        self.is_single = several(self.output_dimension) is None
-        self.is_plain = not (self.is_noisy or _may_be_positive(self.weight_decay))
         _check_broadcast(self)
 
     def train_loss(self, time: Any) -> Any:
         """Loss on the training set."""
-        return compute(_train_loss, self, times(time))
+        return compute(_train_loss, _resolve(self), times(time, self))
 
     def test_loss(self, time: Any) -> Any:
         """Expected loss on fresh inputs."""
-        return compute(_test_loss, self, times(time))
+        return compute(_test_loss, _resolve(self), times(time, self))
 
     def train_accuracy(self, time: Any) -> Any:
         """Share of training samples with squared error below the threshold."""
-        return compute(_train_accuracy, self, times(time))
+        return compute(_train_accuracy, _resolve(self), times(time, self))
 
     def test_accuracy(self, time: Any) -> Any:
         """Share of fresh samples with squared error below the threshold."""
-        return compute(_test_accuracy, self, times(time))
+        return compute(_test_accuracy, _resolve(self), times(time, self))
 
     def train_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """When the training accuracy reaches a level."""
-        return compute(_train_time, self, _level(accuracy))
+        return compute(_train_time, _resolve(self), _level(accuracy, self))
 
     def test_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """When the test accuracy first reaches a level; `inf` where it never does."""
-        return compute(_test_time, self, _level(accuracy))
+        return compute(_test_time, _resolve(self), _level(accuracy, self))
 
     def grokking_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """Delay between training and test accuracy reaching a level, on the exact curves."""
-        return compute(_grokking_time, self, _level(accuracy))
+        return compute(_grokking_time, _resolve(self), _level(accuracy, self))
 
     def limits(self) -> tuple[Any, Any]:
         """Training and test loss for t → ∞, in closed form for any decay, noise and λ."""
-        return compute(_limits, self)
+        return compute(_limits, _resolve(self))
 
     def smallest_threshold(self, accuracy: Any = ERF_SQRT_2) -> Any:
         """The threshold above which the test accuracy ends above a level: below, it never generalises.
 
         With label noise the test loss may dip below its limit; the dip is not counted.
         """
-        return compute(_smallest_threshold, self, _level(accuracy))
+        return compute(_smallest_threshold, _resolve(self), _level(accuracy, self))
 
     def decay_time(self) -> Any:
         r"""$d_\mathrm{out}/\eta\gamma$: when decay has shrunk a weight that no sample touches by 1/e.
 
         Above λ = 1 this is the time scale of the test loss; inf without decay.
         """
-        return compute(_decay_time, self)
+        return compute(_decay_time, _resolve(self))
 
     def late_train_loss(self, time: Any) -> Any:
         r"""Late-time form $e^{-4\eta(1-\sqrt\lambda)^2t}/16\sqrt\pi\lambda^{3/4}(\eta t)^{3/2}$ (Eq. 10).
@@ -176,7 +175,8 @@ class LinearGrokking(Solution):
         For one output without decay and noise. Its relative error falls as
         $3/64\sqrt\lambda\eta t$ (check `linear-grokking/eq10`).
         """
-        return compute(_late_train_loss, self, times(time))
+        _assume_simplest(self, below_one=False)
+        return compute(_late_train_loss, _resolve(self), times(time, self))
 
     def intermediate_test_loss(self, time: Any) -> Any:
         r"""The late training loss integrated to infinity (Eq. 22), for one output, λ < 1.
@@ -184,111 +184,156 @@ class LinearGrokking(Solution):
         With $y = 4\eta(1-\sqrt\lambda)^2 t$ it is $(1-\sqrt\lambda)\,[e^{-y}y^{-1/2} - \Gamma(\tfrac12, y)]
         / \sqrt\pi\lambda^{3/4}$. Good from $\eta t \gg 1/\sqrt\lambda$ on, also before $y \gg 1$.
         """
-        return compute(_intermediate_test_loss, self, times(time))
+        _assume_simplest(self, below_one=True)
+        return compute(_intermediate_test_loss, _resolve(self), times(time, self))
 
     def late_test_loss(self, time: Any) -> Any:
         r"""Late-time form, the above divided by $(1-\sqrt\lambda)^2$ (Eq. 10); λ < 1.
 
         Needs $4\eta(1-\sqrt\lambda)^2 t \gg 1$ besides: close to λ = 1 that is much later.
         """
-        return compute(_late_test_loss, self, times(time))
+        _assume_simplest(self, below_one=True)
+        return compute(_late_test_loss, _resolve(self), times(time, self))
 
     def small_threshold_grokking_time(self) -> Any:
         r"""Limit ε → 0 of the delay, $-\log(1-\sqrt\lambda)/2\eta(1-\sqrt\lambda)^2$ (Eq. 11); λ < 1.
 
-        Convergence is logarithmic in ε; near λ = 1 it takes $\epsilon \ll 1-\sqrt\lambda$. NaN for λ ≥ 1,
-        where the limit does not exist. `grokking_time` is exact at any ε.
+        Convergence is logarithmic in ε; near λ = 1 it takes $\epsilon \ll 1-\sqrt\lambda$. `AssumptionError`
+        (in a trace NaN) for λ ≥ 1, where the limit does not exist. `grokking_time` is exact at any ε.
         """
-        return compute(_small_threshold_grokking_time, self)
+        _assume_simplest(self, below_one=True)
+        return compute(_small_threshold_grokking_time, _resolve(self))
 
 
-def _level(accuracy: Any) -> Any:
-    return real("accuracy", accuracy, above=0, below=1, advice="Pass a share such as 0.95.")
+class _Resolved(eqx.Module):
+    """The parameters, with what is known of them before tracing: it decides which formula is needed."""
+
+    aspect_ratio: Any
+    learning_rate: Any
+    threshold: Any
+    output_dimension: Any
+    weight_decay: Any
+    student_scale: Any
+    label_noise: Any
+    is_plain: bool = eqx.field(static=True)
+    is_noisy: bool = eqx.field(static=True)
+    is_single: bool = eqx.field(static=True)
+
+
+def _resolve(m: LinearGrokking) -> _Resolved:
+    is_noisy = _may_be_positive(m.label_noise)
+    return _Resolved(
+        **vars(m),
+        is_plain=not (is_noisy or _may_be_positive(m.weight_decay)),
+        is_noisy=is_noisy,
+        is_single=several(m.output_dimension) is None,
+    )
 
 
 def _may_be_positive(value: Any) -> bool:
     return is_traced(value) or bool(np.any(value > 0))
 
 
+def _assume_simplest(m: LinearGrokking, *, below_one: bool) -> None:
+    """The late forms are for one output, no decay, no noise and scale 1; those of the test loss for λ < 1."""
+    assumed = {"output_dimension": 1, "weight_decay": 0, "student_scale": 1, "label_noise": 0}
+    for name, value in assumed.items():
+        found = getattr(m, name)
+        if not is_traced(found) and np.any(found != value):
+            raise AssumptionError(
+                f"This late-time form assumes `{name}` = {value}, got {shortened(found)}. The exact "
+                "methods, such as `test_loss` and `grokking_time`, take any value."
+            )
+    if below_one and not is_traced(m.aspect_ratio) and np.any(m.aspect_ratio >= 1):
+        raise AssumptionError(
+            f"This late-time form assumes `aspect_ratio` < 1, got {shortened(m.aspect_ratio)}. At and above "
+            "1 the limit does not exist; `test_loss` and `grokking_time` are exact for every λ."
+        )
+
+
+def _level(accuracy: Any, m: LinearGrokking) -> Any:
+    level = real("accuracy", accuracy, at_least=1e-12, below=1, advice="Pass a share such as 0.95.")
+    return fitting("accuracy", level, m)
+
+
 def _check_broadcast(m: LinearGrokking) -> None:
-    fields = [name for name, value in vars(m).items() if hasattr(value, "shape")]
     try:
-        np.broadcast_shapes(*(getattr(m, name).shape for name in fields))
+        np.broadcast_shapes(*(value.shape for value in vars(m).values()))
     except ValueError:
-        shapes = ", ".join(f"{name} {getattr(m, name).shape}" for name in fields)
+        shapes = ", ".join(f"{name} {value.shape}" for name, value in vars(m).items())
         raise ArgumentError(
             f"The parameters must have shapes that broadcast, got {shapes}. Add axes of length 1, as in "
             "`aspect_ratio[:, None]`, to combine all values of one with all of another."
         ) from None
 
 
-def _student(m: LinearGrokking) -> Student:
+def _student(m: _Resolved) -> Student:
     return Student(
         m.aspect_ratio, m.weight_decay / 2, m.student_scale, m.label_noise, m.output_dimension
     )
 
 
-def _s(m: LinearGrokking, t: Any) -> Any:
+def _s(m: _Resolved, t: Any) -> Any:
     return 4 * m.learning_rate / m.output_dimension * t
 
 
-def _log_losses(m: LinearGrokking, s: Any) -> tuple[Any, Any]:
+def _log_losses(m: _Resolved, s: Any) -> tuple[Any, Any]:
     if m.is_plain:
         return log_plain_losses(_student(m), s)
     train, test = losses(_student(m), s)
     return jnp.log(train), jnp.log(test)
 
 
-def _losses(m: LinearGrokking, t: Any) -> tuple[Any, Any]:
+def _losses(m: _Resolved, t: Any) -> tuple[Any, Any]:
     if m.is_plain:
         train, test = log_plain_losses(_student(m), _s(m, t))
         return jnp.exp(train), jnp.exp(test)
     return losses(_student(m), _s(m, t))
 
 
-def _train_loss(m: LinearGrokking, t: Any) -> Any:
+def _train_loss(m: _Resolved, t: Any) -> Any:
     return _losses(m, t)[0]
 
 
-def _test_loss(m: LinearGrokking, t: Any) -> Any:
+def _test_loss(m: _Resolved, t: Any) -> Any:
     return _losses(m, t)[1]
 
 
-def _outputs(m: LinearGrokking) -> Any:
+def _outputs(m: _Resolved) -> Any:
     return None if m.is_single else m.output_dimension
 
 
-def _train_accuracy(m: LinearGrokking, t: Any) -> Any:
+def _train_accuracy(m: _Resolved, t: Any) -> Any:
     return accuracy_from_loss(_train_loss(m, t), m.threshold, _outputs(m))
 
 
-def _test_accuracy(m: LinearGrokking, t: Any) -> Any:
+def _test_accuracy(m: _Resolved, t: Any) -> Any:
     return accuracy_from_loss(_test_loss(m, t), m.threshold, _outputs(m))
 
 
-def _limits(m: LinearGrokking) -> tuple[Any, Any]:
+def _limits(m: _Resolved) -> tuple[Any, Any]:
     return limits(_student(m))
 
 
-def _smallest_threshold(m: LinearGrokking, accuracy: Any) -> Any:
+def _smallest_threshold(m: _Resolved, accuracy: Any) -> Any:
     per_threshold = loss_from_accuracy(accuracy, jnp.ones_like(m.threshold), _outputs(m))
     return _limits(m)[1] / per_threshold
 
 
-def _decay_time(m: LinearGrokking) -> Any:
+def _decay_time(m: _Resolved) -> Any:
     rate = m.learning_rate * m.weight_decay / m.output_dimension
     return jnp.where(rate > 0, 1 / jnp.where(rate > 0, rate, 1), jnp.inf)
 
 
-def _train_time(m: LinearGrokking, accuracy: Any) -> Crossing:
+def _train_time(m: _Resolved, accuracy: Any) -> Crossing:
     return _crossing(m, accuracy, 0)
 
 
-def _test_time(m: LinearGrokking, accuracy: Any) -> Crossing:
+def _test_time(m: _Resolved, accuracy: Any) -> Crossing:
     return _crossing(m, accuracy, 1)
 
 
-def _crossing(m: LinearGrokking, accuracy: Any, which: int) -> Crossing:
+def _crossing(m: _Resolved, accuracy: Any, which: int) -> Crossing:
     """When the training (0) or test (1) loss first falls to the level that an accuracy needs."""
     level = loss_from_accuracy(accuracy, m.threshold, _outputs(m))
     start, floor = _losses(m, jnp.zeros_like(m.aspect_ratio))[which], _limits(m)[which]
@@ -307,7 +352,7 @@ def _crossing(m: LinearGrokking, accuracy: Any, which: int) -> Crossing:
     return Crossing(jnp.where(invalid, jnp.nan, time), jnp.where(invalid, Status.INVALID, status))
 
 
-def _first_dip(m: LinearGrokking, level: Any) -> tuple[Any, Any]:
+def _first_dip(m: _Resolved, level: Any) -> tuple[Any, Any]:
     """Neighbouring times s between which the test loss first falls to a level; (0, inf) if it does not."""
     grid = jnp.asarray(np.concatenate([[0.0], np.geomspace(1e-6, 1e12, 181)]), level.dtype)
     columns = grid.reshape(-1, *(1,) * level.ndim)
@@ -318,24 +363,27 @@ def _first_dip(m: LinearGrokking, level: Any) -> tuple[Any, Any]:
     return low, jnp.where(is_found, grid[first], jnp.inf)
 
 
-def _grokking_time(m: LinearGrokking, accuracy: Any) -> Crossing:
+def _grokking_time(m: _Resolved, accuracy: Any) -> Crossing:
     train, test = _train_time(m, accuracy), _test_time(m, accuracy)
-    never = test.status == Status.NEVER
+    never = (test.status == Status.NEVER) | (train.status == Status.NEVER)
     gap = jnp.where(never, 0, test.time) - jnp.where(never, 0, train.time)  # no inf in the gradient
-    return Crossing(jnp.where(never, jnp.inf, gap), test.status)
+    status = jnp.where(never, Status.NEVER, jnp.maximum(train.status, test.status))
+    at_start = (train.status == Status.AT_START) & (test.status == Status.REACHED)
+    status = jnp.where(at_start, Status.REACHED, status)
+    return Crossing(jnp.where(never, jnp.inf, gap), status)
 
 
-def _gap(m: LinearGrokking) -> Any:
+def _gap(m: _Resolved) -> Any:
     lam = m.aspect_ratio
     return (1 - lam) / (1 + jnp.sqrt(lam))  # 1 − √λ without cancellation near λ = 1
 
 
-def _late_train_loss(m: LinearGrokking, t: Any) -> Any:
+def _late_train_loss(m: _Resolved, t: Any) -> Any:
     lam, tau = m.aspect_ratio, m.learning_rate * t
     return jnp.exp(-4 * _gap(m) ** 2 * tau) / (16 * jnp.sqrt(jnp.pi) * lam**0.75 * tau**1.5)
 
 
-def _intermediate_test_loss(m: LinearGrokking, t: Any) -> Any:
+def _intermediate_test_loss(m: _Resolved, t: Any) -> Any:
     lam, gap = m.aspect_ratio, jnp.where(m.aspect_ratio < 1, _gap(m), jnp.nan)
     y = 4 * m.learning_rate * gap**2 * t
     x = jnp.sqrt(y)  # e^{−y}/x − √π erfc(x) is the bracket
@@ -359,11 +407,11 @@ def _erfc_defect(x: Any) -> Any:
     return (2 * h * jnp.sum(terms, axis=-1) / jnp.sqrt(jnp.pi)) - pole / jnp.sqrt(jnp.pi)
 
 
-def _late_test_loss(m: LinearGrokking, t: Any) -> Any:
+def _late_test_loss(m: _Resolved, t: Any) -> Any:
     late = _late_train_loss(m, t) / _gap(m) ** 2
     return jnp.where(m.aspect_ratio < 1, late, jnp.nan)
 
 
-def _small_threshold_grokking_time(m: LinearGrokking) -> Any:
+def _small_threshold_grokking_time(m: _Resolved) -> Any:
     gap = jnp.where(m.aspect_ratio < 1, _gap(m), jnp.nan)
     return -jnp.log(gap) / (2 * m.learning_rate * gap**2)

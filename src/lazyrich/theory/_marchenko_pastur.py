@@ -8,9 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import argument_error, compute, real, whole
+from lazyrich.core import argument_error, compute, count, is_traced, real
 from lazyrich.theory._laplace import atom, edges, laplace, weighted_laplace
 from lazyrich.theory._solution import Solution
+from lazyrich.theory._spectral_mean import bulk_nodes
 
 
 class MarchenkoPastur(Solution):
@@ -35,7 +36,8 @@ class MarchenkoPastur(Solution):
         which the trapezoidal rule converges geometrically.
 
     Checked by:
-        checks `linear-grokking/eq6`, `linear-grokking/eq8`; `tests/theory/test_marchenko_pastur.py`.
+        checks `linear-grokking/eq6`, `linear-grokking/eq8`, `linear-grokking/eq36`;
+        `tests/theory/test_marchenko_pastur.py`.
 
     Args:
         aspect_ratio: λ = dimension / samples, > 0, any shape.
@@ -74,7 +76,7 @@ class MarchenkoPastur(Solution):
 
     def moment(self, order: int) -> Any:
         r"""$\mathbb{E}[\nu^k] = \sum_{r<k} \frac{\lambda^r}{r+1} \binom{k}{r}\binom{k-1}{r}$."""
-        k = int(whole("order", order, at_least=0, advice="Pass a whole number."))
+        k = count("order", order, at_least=0, advice="Pass a whole number.")
         terms = [math.comb(k, r) * math.comb(k - 1, r) / (r + 1) for r in range(k)] or [1.0]
         return compute(jnp.polyval, np.array(terms[::-1]), self.aspect_ratio)
 
@@ -95,23 +97,25 @@ class MarchenkoPastur(Solution):
         """
         if np.ndim(self.aspect_ratio):
             raise argument_error("aspect_ratio", "be a single number to sample", self.aspect_ratio)
-        with jax.enable_x64(True):
-            share = jax.random.uniform(key, shape, dtype=float)
-        return compute(_quantile, self.aspect_ratio, np.asarray(share))
+        if is_traced(key, self.aspect_ratio):
+            return compute(_quantile, self.aspect_ratio, jax.random.uniform(key, shape))
+        with jax.ensure_compile_time_eval(), jax.enable_x64(True):
+            share = np.asarray(jax.random.uniform(key, shape, dtype=float))
+        return compute(_quantile, self.aspect_ratio, share)
 
-    def expectation(self, function: Callable[[Any], Any], *, num_nodes: int = 256) -> Any:
-        """Mean of a smooth function of the eigenvalue, atom included.
+    def expectation(self, function: Callable[[Any], Any]) -> Any:
+        """Mean of a function of the eigenvalue, atom included.
 
         Args:
-            function: JAX-traceable and smooth on the bulk; evaluated at 0 too where there is an atom.
-            num_nodes: nodes of the rule. The error falls geometrically with it; where the function
-                varies over a fraction δ of the bulk's width it takes some 10/√δ nodes.
+            function: JAX-traceable; works on arrays, keeps their shape. Accurate to rounding if it is
+                analytic for ν in the right half-plane and no wilder there than a few oscillations, on
+                whatever scales it varies: powers, logarithms, exponentials, resolvents. At 0 it counts
+                only where there is an atom.
 
         Returns:
             The mean, with the shape of `aspect_ratio`.
         """
-        n = int(whole("num_nodes", num_nodes, advice="Take 256 or more."))
-        return compute(lambda ratio: _expectation(ratio, function, n), self.aspect_ratio, jit=False)
+        return compute(lambda ratio: _expectation(ratio, function), self.aspect_ratio, jit=False)
 
     def laplace(self, s: Any) -> Any:
         r"""$\mathbb{E}[e^{-s\nu}]$, atom included, to rounding for every $s \ge 0$ and λ."""
@@ -139,16 +143,12 @@ def _density(ratio: Any, nu: Any) -> Any:
     )
 
 
-def _expectation(ratio: Any, function: Callable[[Any], Any], num_nodes: int) -> Any:
-    ratio = ratio[..., None]
-    phi = (jnp.arange(num_nodes, dtype=ratio.dtype) + 0.5) * (jnp.pi / 2 / num_nodes)
-    nu = edges(ratio)[0] + 4 * jnp.sqrt(ratio) * jnp.sin(phi) ** 2
-    weight = 2 / num_nodes * jnp.sin(2 * phi) ** 2 / nu
-    # f(ν)/ν has a pole at ν = 0, just outside the bulk when λ ≈ 1: its share of the rule's error is
-    # known, and together with the atom it is f(0) times what the weights lack of 1
-    lacking = 1 - jnp.sum(weight, axis=-1, keepdims=True)
-    total = jnp.sum(weight * function(nu), axis=-1, keepdims=True)
-    return (total + lacking * function(jnp.zeros_like(ratio)))[..., 0]
+def _expectation(ratio: Any, function: Callable[[Any], Any]) -> Any:
+    nu, weight = bulk_nodes(ratio)
+    bulk = jnp.sum(weight * function(nu) / nu, axis=-1)
+    has_atom = ratio > 1
+    at_zero = function(jnp.where(has_atom, 0, 1).astype(ratio.dtype))
+    return bulk + jnp.where(has_atom, atom(ratio) * at_zero, 0)
 
 
 def _cdf(ratio: Any, nu: Any) -> Any:
@@ -159,11 +159,13 @@ def _cdf(ratio: Any, nu: Any) -> Any:
     low, high = edges(ratio)
     root = jnp.sqrt(ratio)
     sin_squared = jnp.clip((nu - low) / (4 * root), 0, 1)
-    phi = jnp.arcsin(jnp.sqrt(sin_squared))
+    inside_bulk = (sin_squared > 0) & (sin_squared < 1)
+    phi = jnp.arcsin(
+        jnp.sqrt(jnp.where(inside_bulk, sin_squared, 0.5))
+    )  # finite slopes at the edges
     # sin²(2φ)/ν = [(1+λ) + 2√λ cos 2φ − (1−λ)²/ν]/4λ, and ∫dφ/ν is an arctangent
     gap = jnp.abs(ratio - 1)
-    tangent = jnp.where(sin_squared < 1, jnp.tan(jnp.where(sin_squared < 1, phi, 0)), jnp.inf)
-    stretched = jnp.arctan2((1 + root) ** 2 * tangent, gap)
+    stretched = jnp.arctan2((1 + root) ** 2 * jnp.tan(phi), gap)
     bulk = ((1 + ratio) * phi + root * jnp.sin(2 * phi) - gap * stretched) / (jnp.pi * ratio)
     inside = jnp.where(nu >= high, jnp.minimum(1, 1 / ratio), jnp.where(nu <= low, 0, bulk))
     return jnp.where(nu < 0, 0, atom(ratio) + inside)

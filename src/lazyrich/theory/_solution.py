@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from lazyrich.core import real
+from lazyrich.core import argument_error, is_traced, real
 
 
 class Solution(eqx.Module):
@@ -18,10 +18,26 @@ class Solution(eqx.Module):
 
     def __hash__(self) -> int:
         # by content, as equality is; `jit` of a method looks the solution up in its cache
+        if is_traced(self):
+            return id(self)
         leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(self)]
         return hash((type(self), *((leaf.shape, leaf.tobytes()) for leaf in leaves)))
 
 
-def times(value: Any) -> Any:
-    """The argument `time` of every solution: real, finite, ≥ 0, any shape."""
-    return real("time", value, at_least=0, advice="Solutions start at time 0 and go forward.")
+def times(value: Any, solution: Solution | None = None) -> Any:
+    """The argument `time` of every solution: real, finite, ≥ 0, of a shape that fits its parameters."""
+    checked = real("time", value, at_least=0, advice="Solutions start at time 0 and go forward.")
+    return checked if solution is None else fitting("time", checked, solution)
+
+
+def fitting(name: str, value: Any, solution: Solution) -> Any:
+    """The argument, if it broadcasts against the solution's parameters."""
+    shape = np.broadcast_shapes(*(np.shape(leaf) for leaf in jax.tree.leaves(solution)))
+    try:
+        np.broadcast_shapes(shape, np.shape(value))
+    except ValueError:
+        raise argument_error(
+            name, f"have a shape that broadcasts against {shape}, that of the parameters",
+            np.shape(value), "Give the parameters a last axis of length 1, as in `aspect_ratio[:, None]`.",
+        ) from None  # fmt: skip
+    return value

@@ -1,0 +1,19 @@
+"""Random draws at the precision that the design promises."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from lazyrich.core import argument_error, is_traced
+
+
+def standard_normal(key: Any, shape: tuple[int, ...]) -> Any:
+    """Standard normal numbers: float64 NumPy, or in a trace an array of the user's default dtype."""
+    if not hasattr(key, "dtype") or not jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
+        raise argument_error("key", "be a random key", key, "Pass `jax.random.key(0)`.")
+    if is_traced(key):
+        return jax.random.normal(key, shape)
+    with jax.ensure_compile_time_eval(), jax.enable_x64(True):
+        return np.asarray(jax.random.normal(key, shape, dtype=float))
