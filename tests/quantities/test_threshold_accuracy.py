@@ -61,7 +61,9 @@ def test_limits():
 
 @pytest.mark.parametrize("accuracy", [0.0, 1.0, -0.1, 1.5, np.nan])
 def test_bad_accuracy(accuracy):
-    with pytest.raises(ArgumentError, match="`accuracy` must be a finite real number > 0 and < 1"):
+    with pytest.raises(
+        ArgumentError, match="`accuracy` must be a finite real number ≥ 1e-12 and < 1"
+    ):
         threshold_loss(accuracy, 1e-3)
 
 

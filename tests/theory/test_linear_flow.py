@@ -71,7 +71,11 @@ def test_large_training_sets_follow_the_law():
 @pytest.mark.parametrize(
     ("covariance", "difference", "message"),
     [
-        (np.ones((2, 3)), np.ones(2), r"`covariance` must have the shape \(d, d\), got \(2, 3\)"),
+        (
+            np.ones((2, 3)),
+            np.ones(2),
+            r"`covariance` must have the shape \(d, d\), d ≥ 1, got \(2, 3\)",
+        ),
         (np.eye(2), np.ones(3), r"`difference` must have the shape \(2,\)"),
         (np.array([[1.0, 1.0], [0.0, 1.0]]), np.ones(2), "`covariance` must be symmetric"),
         (-np.eye(2), np.ones(2), "`covariance` must be positive semi-definite"),

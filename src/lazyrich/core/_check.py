@@ -48,7 +48,7 @@ class CheckResult:
     def _judge(self) -> tuple[Verdict, str]:
         if self.num_cases < 1:
             return Verdict.FAILS, "nothing was compared"
-        if not math.isfinite(self.tolerance):
+        if math.isinf(self.tolerance):
             return Verdict.FAILS, "the tolerance must be finite"
         if not self.error <= self.tolerance:  # catches NaN too
             return (

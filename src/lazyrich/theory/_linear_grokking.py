@@ -241,13 +241,13 @@ def _assume_simplest(m: LinearGrokking, *, below_one: bool) -> None:
         found = getattr(m, name)
         if not is_traced(found) and np.any(found != value):
             raise AssumptionError(
-                f"This late-time form assumes `{name}` = {value}, got {shortened(found)}. The exact "
+                f"This late-time form assumes `{name}` = {value}, got {shortened(found.tolist())}. The exact "
                 "methods, such as `test_loss` and `grokking_time`, take any value."
             )
     if below_one and not is_traced(m.aspect_ratio) and np.any(m.aspect_ratio >= 1):
         raise AssumptionError(
-            f"This late-time form assumes `aspect_ratio` < 1, got {shortened(m.aspect_ratio)}. At and above "
-            "1 the limit does not exist; `test_loss` and `grokking_time` are exact for every λ."
+            f"This late-time form assumes `aspect_ratio` < 1, got {shortened(m.aspect_ratio.tolist())}. "
+            "From 1 on it does not exist; `test_loss` and `grokking_time` are exact for every λ."
         )
 
 
