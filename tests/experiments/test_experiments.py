@@ -11,7 +11,12 @@ from lazyrich.core import Claim, Context, Verdict, config_from_json, config_to_j
 
 SMALL = {
     "linear-grokking/fig1": {"input_dimension": 60, "num_seeds": 2, "num_test": 100},
-    "linear-grokking/fig3": {"input_dimension": 40, "num_seeds": 2, "num_test": 50},
+    "linear-grokking/fig3": {
+        "input_dimension": 40,
+        "num_seeds": 2,
+        "num_test": 50,
+        "num_floor_seeds": 3,
+    },
     "linear-grokking/fig5": {"num_times": 20},
     "linear-grokking/fig6": {"input_dimension": 40, "num_seeds": 2, "num_test": 50},
     "linear-grokking/fig7": {"num_points": 8},

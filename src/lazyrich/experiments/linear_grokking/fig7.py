@@ -90,7 +90,7 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
         Claim(
             "Decay above a limit keeps the test accuracy from reaching 0.95 (largest γ that still reaches "
             "it at λ = 0.9, against γ²/8(1 − λ)³ = the loss that 0.95 needs)",
-            "Fig. 7, Eq. 15", _largest_decay(config), edge, "relative", 0.25,
+            "Fig. 7, Eq. 15", _largest_decay(config), edge, "relative", 0.15,
         ),
         Claim(
             "The grokking time grows with λ below 1 at every decay that lets it generalise "
