@@ -67,6 +67,14 @@ def test_bad_accuracy(accuracy):
         threshold_loss(accuracy, 1e-3)
 
 
+@pytest.mark.parametrize(
+    ("function", "name"), [(threshold_accuracy, "loss"), (threshold_loss, "accuracy")]
+)
+def test_shapes_that_do_not_fit(function, name):
+    with pytest.raises(ArgumentError, match=f"`{name}` must have a shape that broadcasts"):
+        function(np.full(3, 0.5), np.ones(2))
+
+
 def test_bad_loss():
     with pytest.raises(
         ArgumentError, match=r"`loss` must be .* ≥ 0, got -1\.0\. Pass a mean squared"

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import erf, erfinv, gammainc, gammaincc
 
-from lazyrich.core import compute, falling_time, is_traced, real, whole
+from lazyrich.core import argument_error, compute, falling_time, is_traced, real, whole
 
 
 def threshold_accuracy(loss: Any, threshold: Any, output_dimension: Any = 1) -> Any:
@@ -46,7 +46,7 @@ def threshold_accuracy(loss: Any, threshold: Any, output_dimension: Any = 1) -> 
         np.float64(0.9545)
     """
     loss = real("loss", loss, at_least=0, advice="Pass a mean squared error.")
-    return compute(accuracy_from_loss, loss, _threshold(threshold), _outputs(output_dimension))
+    return _compute(accuracy_from_loss, "loss", loss, threshold, output_dimension)
 
 
 def threshold_loss(accuracy: Any, threshold: Any, output_dimension: Any = 1) -> Any:
@@ -83,7 +83,20 @@ def threshold_loss(accuracy: Any, threshold: Any, output_dimension: Any = 1) -> 
     accuracy = real(
         "accuracy", accuracy, at_least=1e-12, below=1, advice="Pass a share such as 0.95."
     )
-    return compute(loss_from_accuracy, accuracy, _threshold(threshold), _outputs(output_dimension))
+    return _compute(loss_from_accuracy, "accuracy", accuracy, threshold, output_dimension)
+
+
+def _compute(function: Any, name: str, value: Any, threshold: Any, output_dimension: Any) -> Any:
+    threshold, outputs = _threshold(threshold), _outputs(output_dimension)
+    shapes = {name: np.shape(value), "threshold": np.shape(threshold)}
+    shapes["output_dimension"] = () if outputs is None else np.shape(outputs)
+    try:
+        np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        raise argument_error(
+            name, "have a shape that broadcasts with the others", shapes, "Add axes of length 1."
+        ) from None
+    return compute(function, value, threshold, outputs)
 
 
 def _threshold(value: Any) -> Any:
