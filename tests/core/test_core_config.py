@@ -56,9 +56,9 @@ def test_number_of_seeds(experiment):
     has_seeds = hasattr(quick, "num_seeds")
     expected = dataclasses.replace(quick, num_seeds=3) if has_seeds else quick
     assert experiment.config("quick", 3) == expected
-    for bad in (0, -1):
+    for bad in (0, -1, "3", 1.5, True):
         with pytest.raises(
-            ArgumentError, match=rf"`seeds` must be a whole number ≥ 1, got {bad}\."
+            ArgumentError, match=rf"`seeds` must be a whole number ≥ 1, got {bad!r}\."
         ):
             experiment.config("quick", bad)
     with pytest.raises(ArgumentError, match=r"`preset` must be one of quick, paper, got 'fast'\."):

@@ -60,7 +60,8 @@ class Experiment:
         """The configuration of a preset, with another number of seeds if given."""
         if preset not in self.presets:
             raise argument_error("preset", f"be one of {', '.join(self.presets)}", preset)
-        if num_seeds is not None and num_seeds < 1:
+        is_whole = isinstance(num_seeds, int) and not isinstance(num_seeds, bool)
+        if num_seeds is not None and not (is_whole and num_seeds >= 1):
             raise argument_error("seeds", "be a whole number ≥ 1", num_seeds)
         config = self.presets[preset]
         if num_seeds is None or not hasattr(config, "num_seeds"):

@@ -28,6 +28,9 @@ class Folder:
     path: Path
     warn: Callable[[str], None] = lambda message: None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path))  # a string will do
+
     def prepare(self) -> None:
         """Make sure that results can be written here, and sweep what killed processes left."""
         for place in (self.path / "store", self.path / "checkpoints"):
