@@ -2,6 +2,7 @@ from . import checks as checks
 from . import core as core
 from . import experiments as experiments
 from . import measures as measures
+from . import models as models
 from . import plotting as plotting
 from . import quantities as quantities
 from . import report as report

@@ -30,6 +30,7 @@ from ._ids import select as select
 from ._json import jsonable as jsonable
 from ._precision import compute as compute
 from ._precision import is_traced as is_traced
+from ._random import standard_normal as standard_normal
 from ._root import falling_time as falling_time
 from ._seeds import seed_chunks as seed_chunks
 from ._verdict import Claim as Claim

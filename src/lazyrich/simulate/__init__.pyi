@@ -1,1 +1,5 @@
+from ._gradient_descent import gradient_descent as gradient_descent
+from ._gradient_flow import gradient_flow as gradient_flow
 from ._linear_descent import linear_descent as linear_descent
+from ._training import Training as Training
+from ._two_layer_student import TwoLayerStudent as TwoLayerStudent

@@ -3,8 +3,7 @@
 import dataclasses
 from typing import Any
 
-from lazyrich.core import Convention, count, number
-from lazyrich.tasks._random import standard_normal
+from lazyrich.core import Convention, count, number, standard_normal
 
 
 @dataclasses.dataclass(frozen=True)

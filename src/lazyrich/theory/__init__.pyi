@@ -1,3 +1,4 @@
 from ._linear_flow import LinearFlow as LinearFlow
 from ._linear_grokking import LinearGrokking as LinearGrokking
 from ._marchenko_pastur import MarchenkoPastur as MarchenkoPastur
+from ._two_layer_grokking import TwoLayerGrokking as TwoLayerGrokking

@@ -8,20 +8,19 @@ import jax.numpy as jnp
 import numpy as np
 
 from lazyrich.core import (
-    ArgumentError,
     AssumptionError,
     Crossing,
-    Status,
     compute,
-    falling_time,
     is_traced,
     real,
     shortened,
     whole,
 )
 from lazyrich.quantities._threshold_accuracy import accuracy_from_loss, loss_from_accuracy, several
+from lazyrich.theory._first_crossing import Falling, delay, first_crossing
+from lazyrich.theory._lambert import lambert_of_log
 from lazyrich.theory._marchenko_pastur import MarchenkoPastur
-from lazyrich.theory._solution import Solution, fitting, times
+from lazyrich.theory._solution import Solution, check_broadcast, fitting, times
 from lazyrich.theory._student_losses import Student, limits, log_plain_losses, losses
 
 ERF_SQRT_2 = math.erf(math.sqrt(2))
@@ -121,7 +120,7 @@ class LinearGrokking(Solution):
             "student_scale", student_scale, at_least=0, advice="Use 1 as usual."
         )
         self.label_noise = real("label_noise", label_noise, at_least=0, advice="Use 0 for none.")
-        _check_broadcast(self)
+        check_broadcast(self)
 
     def train_loss(self, time: Any) -> Any:
         """Loss on the training set."""
@@ -195,6 +194,44 @@ class LinearGrokking(Solution):
         _assume_simplest(self, below_one=True)
         return compute(_late_test_loss, _resolve(self), times(time, self))
 
+    def late_train_time(self) -> Any:
+        r"""When the late training loss (Eq. 10) falls to ε/4, by Lambert's function (Eq. 23); λ < 1.
+
+        $$ t = \frac{3}{8\eta g^2}\, W\!\left(
+           \frac{2^{5/3} g^2}{3\pi^{1/3}\sqrt\lambda\,\epsilon^{2/3}}\right), \qquad g = 1 - \sqrt\lambda $$
+        """
+        _assume_simplest(self, below_one=True)
+        return compute(_late_train_time, _resolve(self))
+
+    def late_test_time(self) -> Any:
+        r"""When the late test loss (Eq. 10) falls to ε/4 (Eq. 24); λ < 1.
+
+        As above, with $g^{2/3}$ for $g^2$ in the argument of W.
+        """
+        _assume_simplest(self, below_one=True)
+        return compute(_late_test_time, _resolve(self))
+
+    def two_term_grokking_time(self) -> Any:
+        r"""Delay between these two times with $W(z) \simeq \log z - \log\log z$ (Eq. 25); λ < 1.
+
+        $$ \Delta t = \frac{-\log g}{2\eta g^2}
+           + \frac{3}{8\eta g^2} \log\left(1 + \frac{4\log g}{3\log z_\mathrm{gen}}\right) $$
+
+        Its first term is `small_threshold_grokking_time`. NaN where ε is so large that $z_\mathrm{gen}$,
+        the argument of W in Eq. 24, leaves no logarithm to take.
+        """
+        _assume_simplest(self, below_one=True)
+        return compute(_two_term_grokking_time, _resolve(self))
+
+    def saturation_delay(self) -> Any:
+        r"""$\log(1+\sqrt\lambda)/2\eta(1-\sqrt\lambda)^2$, the third term of Eq. 15; λ < 1.
+
+        The limit γ → 0 of the delay between the two losses reaching the same large multiple of their limits
+        under decay. It is not the delay between accuracies, which `grokking_time` has.
+        """
+        _assume_simplest(self, below_one=True)
+        return compute(_saturation_delay, _resolve(self))
+
     def small_threshold_grokking_time(self) -> Any:
         r"""Limit ε → 0 of the delay, $-\log(1-\sqrt\lambda)/2\eta(1-\sqrt\lambda)^2$ (Eq. 11); λ < 1.
 
@@ -254,17 +291,6 @@ def _assume_simplest(m: LinearGrokking, *, below_one: bool) -> None:
 def _level(accuracy: Any, m: LinearGrokking) -> Any:
     level = real("accuracy", accuracy, at_least=1e-12, below=1, advice="Pass a share such as 0.95.")
     return fitting("accuracy", level, m)
-
-
-def _check_broadcast(m: LinearGrokking) -> None:
-    try:
-        np.broadcast_shapes(*(value.shape for value in vars(m).values()))
-    except ValueError:
-        shapes = ", ".join(f"{name} {value.shape}" for name, value in vars(m).items())
-        raise ArgumentError(
-            f"The parameters must have shapes that broadcast, got {shapes}. Add axes of length 1, as in "
-            "`aspect_ratio[:, None]`, to combine all values of one with all of another."
-        ) from None
 
 
 def _student(m: _Resolved) -> Student:
@@ -336,41 +362,17 @@ def _test_time(m: _Resolved, accuracy: Any) -> Crossing:
 def _crossing(m: _Resolved, accuracy: Any, which: int) -> Crossing:
     """When the training (0) or test (1) loss first falls to the level that an accuracy needs."""
     level = loss_from_accuracy(accuracy, m.threshold, _outputs(m))
-    start, floor = _losses(m, jnp.zeros_like(m.aspect_ratio))[which], _limits(m)[which]
-    rate = 4 * m.learning_rate / m.output_dimension
-    level, start, floor, rate = jnp.broadcast_arrays(level, start, floor, rate)
-    low, high = jnp.zeros_like(level), jnp.full_like(level, jnp.inf)
-    if m.is_noisy and which == 1:  # the only loss that may rise again
-        low, high = _first_dip(m, level)
-    falls = (level > floor) | jnp.isfinite(high)
-    at_start, solvable, never = level >= start, (level < start) & falls, (level < start) & ~falls
-    safe = jnp.where(solvable, level, (start + jnp.minimum(floor, start)) / 2)
-    s = falling_time(lambda s: _log_losses(m, s)[which], jnp.log(safe), low, high)
-    time = jnp.where(solvable, s / rate, jnp.where(at_start, 0, jnp.inf))
-    status = jnp.where(at_start, Status.AT_START, jnp.where(never, Status.NEVER, Status.REACHED))
-    invalid = ~(solvable | at_start | never) | jnp.isnan(rate)
-    return Crossing(jnp.where(invalid, jnp.nan, time), jnp.where(invalid, Status.INVALID, status))
-
-
-def _first_dip(m: _Resolved, level: Any) -> tuple[Any, Any]:
-    """Neighbouring times s between which the test loss first falls to a level; (0, inf) if it does not."""
-    grid = jnp.asarray(np.concatenate([[0.0], np.geomspace(1e-6, 1e12, 181)]), level.dtype)
-    columns = grid.reshape(-1, *(1,) * level.ndim)
-    below = losses(_student(m), columns)[1] <= level
-    first = jnp.argmax(below, axis=0)
-    is_found = jnp.any(below, axis=0) & (first > 0)
-    low = jnp.where(is_found, grid[jnp.maximum(first - 1, 0)], 0)
-    return low, jnp.where(is_found, grid[first], jnp.inf)
+    loss = Falling(
+        log_loss=lambda s: _log_losses(m, s)[which],
+        start=_losses(m, jnp.zeros_like(m.aspect_ratio))[which],
+        limit=_limits(m)[which],
+        may_rise=m.is_noisy and which == 1,  # the only loss that may rise again
+    )
+    return first_crossing(loss, level, 4 * m.learning_rate / m.output_dimension)
 
 
 def _grokking_time(m: _Resolved, accuracy: Any) -> Crossing:
-    train, test = _train_time(m, accuracy), _test_time(m, accuracy)
-    never = (test.status == Status.NEVER) | (train.status == Status.NEVER)
-    gap = jnp.where(never, 0, test.time) - jnp.where(never, 0, train.time)  # no inf in the gradient
-    status = jnp.where(never, Status.NEVER, jnp.maximum(train.status, test.status))
-    at_start = (train.status == Status.AT_START) & (test.status == Status.REACHED)
-    status = jnp.where(at_start, Status.REACHED, status)
-    return Crossing(jnp.where(never, jnp.inf, gap), status)
+    return delay(_train_time(m, accuracy), _test_time(m, accuracy))
 
 
 def _gap(m: _Resolved) -> Any:
@@ -415,3 +417,33 @@ def _late_test_loss(m: _Resolved, t: Any) -> Any:
 def _small_threshold_grokking_time(m: _Resolved) -> Any:
     gap = jnp.where(m.aspect_ratio < 1, _gap(m), jnp.nan)
     return -jnp.log(gap) / (2 * m.learning_rate * gap**2)
+
+
+def _log_z(m: _Resolved, power: float) -> Any:
+    """Logarithm of the argument of W in Eq. 23 (power 2) and Eq. 24 (power 2/3)."""
+    gap = jnp.where(m.aspect_ratio < 1, _gap(m), jnp.nan)
+    constant = jnp.log(2 ** (5 / 3) / (3 * jnp.pi ** (1 / 3)))
+    return (
+        constant + power * jnp.log(gap) - jnp.log(m.aspect_ratio) / 2 - 2 / 3 * jnp.log(m.threshold)
+    )
+
+
+def _late_train_time(m: _Resolved) -> Any:
+    return 3 / (8 * m.learning_rate * _gap(m) ** 2) * lambert_of_log(_log_z(m, 2))
+
+
+def _late_test_time(m: _Resolved) -> Any:
+    return 3 / (8 * m.learning_rate * _gap(m) ** 2) * lambert_of_log(_log_z(m, 2 / 3))
+
+
+def _two_term_grokking_time(m: _Resolved) -> Any:
+    inner = 4 / 3 * jnp.log(_gap(m)) / _log_z(m, 2 / 3)
+    second = (
+        3 / (8 * m.learning_rate * _gap(m) ** 2) * jnp.log1p(jnp.where(inner > -1, inner, jnp.nan))
+    )
+    return _small_threshold_grokking_time(m) + second
+
+
+def _saturation_delay(m: _Resolved) -> Any:
+    gap = jnp.where(m.aspect_ratio < 1, _gap(m), jnp.nan)
+    return jnp.log1p(jnp.sqrt(m.aspect_ratio)) / (2 * m.learning_rate * gap**2)

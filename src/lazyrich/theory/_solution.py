@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from lazyrich.core import argument_error, is_traced, real
+from lazyrich.core import ArgumentError, argument_error, is_traced, real
 
 
 class Solution(eqx.Module):
@@ -22,6 +22,19 @@ class Solution(eqx.Module):
             return id(self)
         leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(self)]
         return hash((type(self), *((leaf.shape, leaf.tobytes()) for leaf in leaves)))
+
+
+def check_broadcast(solution: Solution) -> None:
+    """The parameters' shapes broadcast against each other."""
+    arrays = {name: value for name, value in vars(solution).items() if hasattr(value, "shape")}
+    try:
+        np.broadcast_shapes(*(value.shape for value in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {value.shape}" for name, value in arrays.items())
+        raise ArgumentError(
+            f"The parameters must have shapes that broadcast, got {shapes}. Add axes of length 1, as in "
+            "`aspect_ratio[:, None]`, to combine all values of one with all of another."
+        ) from None
 
 
 def times(value: Any, solution: Solution | None = None) -> Any:

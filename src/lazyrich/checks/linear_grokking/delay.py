@@ -1,6 +1,8 @@
-"""Eq. 9–11: accuracy, late times, and the grokking time."""
+"""Eq. 9–11 and 23–25: accuracy, late times, and the grokking time."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -89,3 +91,108 @@ def eq11() -> CheckResult:
             shares.append(float((test - train) / 4) / limit)
         errors.append(abs(2 * shares[1] - shares[0] - 1))
     return CheckResult(max(errors), 2e-3, len(errors))
+
+
+@check(
+    "linear-grokking/eq23",
+    "Training time at late times, by Lambert's function",
+    against="bisection on the late form of Eq. 21, at 30 digits",
+)
+def eq23() -> CheckResult:
+    """Eq. 23 solves Eq. 21 = ε/4 exactly; its cube root is (1 − √λ)²/√λ π^(1/3)."""
+    return _late_time(0, _printed_eq23)
+
+
+@check(
+    "linear-grokking/eq24",
+    "Test time at late times, by Lambert's function",
+    against="bisection on the late form of Eq. 10, at 30 digits",
+)
+def eq24() -> CheckResult:
+    """Eq. 24 solves Eq. 10 = ε/4 exactly; its cube root is (1 − √λ)^(2/3)/√λ π^(1/3)."""
+    return _late_time(2, _printed_eq24)
+
+
+def _late_time(power: int, printed: Callable[[Any, Any], Any]) -> CheckResult:
+    """The time t at which exp(−4g²t)/16√π λ^(3/4) t^(3/2) g^power is ε/4, with g = 1 − √λ and η = 1."""
+    import mpmath as mp
+
+    errors = []
+    for ratio in (0.01, 0.3, 0.9, 0.99):
+        for threshold in (1e-2, 1e-6, 1e-30):
+            with mp.workdps(30):
+                lam, eps = mp.mpf(ratio), mp.mpf(threshold)
+                g = 1 - mp.sqrt(lam)
+
+                def excess(u, g=g, lam=lam, eps=eps):  # u = log t
+                    front = 16 * mp.sqrt(mp.pi) * lam ** mp.mpf("0.75") * g**power
+                    return (
+                        -4 * g**2 * mp.exp(u) - mp.log(front) - mp.mpf(3) / 2 * u - mp.log(eps / 4)
+                    )
+
+                t = mp.exp(
+                    mp.findroot(excess, (mp.mpf(-30), mp.mpf(30)), solver="bisect", tol=1e-25)
+                )
+                m = theory.LinearGrokking(ratio, 1.0, threshold)
+                shipped = m.late_test_time() if power else m.late_train_time()
+                errors += [abs(float(shipped / t - 1)), abs(float(printed(lam, eps) / t - 1))]
+    return CheckResult(max(errors), 1e-12, len(errors))
+
+
+def _printed_eq23(lam: Any, eps: Any) -> Any:
+    import mpmath as mp
+
+    root = mp.cbrt(
+        (lam ** mp.mpf("1.5") + lam ** mp.mpf("-1.5") - 6 * lam + 15 * mp.sqrt(lam) - 6 / lam
+         + 15 / mp.sqrt(lam) - 20) / mp.pi
+    )  # fmt: skip
+    argument = 2 * mp.mpf(2) ** (mp.mpf(2) / 3) * root / (3 * eps ** (mp.mpf(2) / 3))
+    return 3 / (8 * (1 - mp.sqrt(lam)) ** 2) * mp.lambertw(argument).real
+
+
+def _printed_eq24(lam: Any, eps: Any) -> Any:
+    import mpmath as mp
+
+    root = mp.cbrt((lam ** mp.mpf("-1.5") + 1 / mp.sqrt(lam) - 2 / lam) / mp.pi)
+    argument = mp.mpf(2) ** (mp.mpf(5) / 3) * root / (3 * eps ** (mp.mpf(2) / 3))
+    return 3 / (8 * (1 - mp.sqrt(lam)) ** 2) * mp.lambertw(argument).real
+
+
+@check(
+    "linear-grokking/eq25",
+    "Grokking time with its first correction in the threshold",
+    against="differences of mpmath's Lambert function for Eq. 23 and 24 (error times log(1/ε)²/log log(1/ε))",
+)
+def eq25() -> CheckResult:
+    """Eq. 25 keeps W(z) ≃ log z − log log z, so what it lacks falls as log log(1/ε)/log(1/ε)².
+
+    In units of that the error must settle to a constant: it is compared between ε = 1e-300 and 1e-3000.
+    """
+    import mpmath as mp
+
+    scaled = []
+    for ratio in (0.1, 0.5, 0.9):
+        row = []
+        for exponent in (300, 3000):
+            with mp.workdps(30):
+                lam, eps = mp.mpf(ratio), mp.mpf(10) ** -exponent
+                exact = _printed_eq24(lam, eps) - _printed_eq23(lam, eps)
+                g = 1 - mp.sqrt(lam)
+                z = (
+                    2
+                    * (2 - 2 * mp.sqrt(lam)) ** (mp.mpf(2) / 3)
+                    / (3 * mp.cbrt(mp.pi) * mp.sqrt(lam) * eps ** (mp.mpf(2) / 3))
+                )
+                front = 3 / (8 * g**2)
+                printed = mp.log(1 / g) / (2 * g**2)
+                printed += front * mp.log(1 + mp.log(g ** (mp.mpf(4) / 3)) / mp.log(z))
+                size = mp.log(mp.log(1 / eps)) / mp.log(1 / eps) ** 2
+                row.append(float(abs(exact - printed) / exact / size))
+                if exponent == 300:
+                    shipped = theory.LinearGrokking(ratio, 1.0, 1e-300).two_term_grokking_time()
+                    if abs(float(shipped / printed - 1)) > 1e-12:
+                        return CheckResult(
+                            math.inf, 1.0, 1
+                        )  # the library's form is not the printed one
+        scaled += row
+    return CheckResult(max(scaled), 3.0, len(scaled))

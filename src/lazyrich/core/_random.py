@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import argument_error, is_traced
+from lazyrich.core._errors import argument_error
+from lazyrich.core._precision import is_traced
 
 
 def standard_normal(key: Any, shape: tuple[int, ...]) -> Any:

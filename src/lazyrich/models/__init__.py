@@ -1,0 +1,5 @@
+"""Models: initialisers and pure functions of weights and inputs."""
+
+from lazyrich.core._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)
