@@ -20,7 +20,9 @@ class Reference:
     @property
     def bibtex(self) -> str:
         """The BibTeX entry."""
-        place = {"article": "journal", "inproceedings": "booktitle"}[self.kind]
+        place = {"article": "journal", "inproceedings": "booktitle", "misc": "howpublished"}[
+            self.kind
+        ]
         lines = [
             f"  title = {{{{{self.title}}}}}",
             f"  author = {{{' and '.join(self.authors)}}}",
@@ -66,6 +68,15 @@ _REFERENCES = [
         year=2023,
         venue="International Conference on Learning Representations",
         url="https://arxiv.org/abs/2210.01117",
+    ),
+    Reference(
+        key="gromov",
+        kind="misc",
+        title="Grokking modular arithmetic",
+        authors=("Gromov, Andrey",),
+        year=2023,
+        venue="arXiv preprint arXiv:2301.02679",
+        url="https://arxiv.org/abs/2301.02679",
     ),
 ]
 _BY_KEY = {reference.key: reference for reference in _REFERENCES}

@@ -64,11 +64,11 @@ class TwoLayerGrokking(Solution):
         activation, which Sec. 4.2 mentions, is derived in the theory page.
 
     Holds when:
-        $d_\mathrm{in}, N \to \infty$ at fixed λ, $d_h \gg d_\mathrm{out}$ and $d_\mathrm{in} \gg d_\mathrm{out}$;
-        unless σ is nearly linear also $d_\mathrm{in} d_h \gg N d_\mathrm{out}$. Rates then spread by a share of
-        about $\pm 2\sqrt{d_\mathrm{out}/d_h}$, which the tail of a loss shows. Loss = mean over samples and
-        outputs of the squared error, without ½; first layers drawn with variance $1/2d_\mathrm{in}d_h$, second
-        ones with $1/2d_\mathrm{out}d_h$.
+        $d_\mathrm{in}, N \to \infty$ at fixed λ, $d_h \gg d_\mathrm{out}$ and $d_\mathrm{in} \gg
+        d_\mathrm{out}$; unless σ is nearly linear also $d_\mathrm{in} d_h \gg N d_\mathrm{out}$. Rates then
+        spread by a share of about $\pm 2\sqrt{d_\mathrm{out}/d_h}$, which the tail of a loss shows. Loss =
+        mean over samples and outputs of the squared error, without ½; first layers drawn with variance
+        $1/2d_\mathrm{in}d_h$, second ones with $1/2d_\mathrm{out}d_h$.
 
     Computed as:
         a trapezoidal rule of 481 nodes that resolves every scale of ν; all terms are positive. The moments

@@ -1,0 +1,335 @@
+"""Fig. 8: accuracy against training loss, in the linear model and in modular addition."""
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyrich import measures, plotting, simulate
+from lazyrich.core import Claim, Context, require_seeds, seed_chunks
+from lazyrich.experiments.linear_grokking import _curves
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+PAPER, ID = "linear-grokking", "fig8"
+TITLE = "The linear model and modular addition"
+CAPTION = (
+    "Accuracy against training loss for linear students at several λ, for Gromov's network on addition "
+    "modulo "
+    "p at several shares α of training pairs, and that network's delay against λ = 2/αp with a fit of the "
+    "form "
+    "(λ* − λ)⁻². Colours: gradient descent, mean over seeds; black: theory. Time is counted in steps of the "
+    "paper's learning rate 500; descent takes longer steps along the same flow, which a claim checks."
+)
+SECONDS = {"quick": 35, "paper": 3600}
+REFERENCES = ("linear-grokking", "gromov")
+CONVENTION = _curves.CONVENTION
+PAPER_RATE = 500.0
+LEVEL = 0.95
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """What Fig. 8 is computed from."""
+
+    input_dimension: int = 1000
+    aspect_ratios: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9)
+    threshold: float = 1e-3
+    learning_rate: float = 0.01
+    num_test: int = 2000
+    linear_seeds: int = 16
+    modulus: int = 48
+    width: int = 400
+    train_fractions: tuple[float, ...] = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
+    network_rate: float = 12_000.0
+    network_steps: tuple[int, ...] = (
+        60_000,
+        50_000,
+        40_000,
+        35_000,
+        30_000,
+        28_000,
+        26_000,
+        25_000,
+        25_000,
+    )
+    num_seeds: int = 8
+    seeds_per_chunk: int = 4
+
+
+PRESETS = {
+    "quick": Config(
+        input_dimension=400, modulus=31, width=128, train_fractions=(0.5, 0.6, 0.7, 0.8, 0.9),
+        network_steps=(4500, 2500, 2000, 1700, 1600), num_seeds=4,
+    ),
+    "paper": Config(),
+}  # fmt: skip
+NUM_RECORDS = 100
+LINEAR_STEPS = np.unique(np.round(np.geomspace(1, 1e5, 70)))
+
+
+def run(config: Config, context: Context) -> "xarray.Dataset":
+    """Descend in both systems."""
+    import xarray
+
+    cases = [_curves.Case(ratio) for ratio in config.aspect_ratios]
+    linear_config = dataclasses.replace(config, num_seeds=config.linear_seeds)
+    linear = _curves.curves(cases, linear_config, LINEAR_STEPS, context)
+    linear = linear.rename(
+        {name: f"linear_{name}" for name in linear.data_vars}
+        | {"time": "linear_time", "seed": "linear_seed"}
+    )
+    chunks = seed_chunks(config.num_seeds, config.seeds_per_chunk)
+    work = [(index, seeds) for index in range(len(config.train_fractions)) for seeds in chunks]
+    parts: list[list[xarray.Dataset]] = [[] for _ in config.train_fractions]
+    for index, seeds in context.track(work, "modular addition"):
+        name = f"addition-{index}-{seeds[0]}"
+        parts[index].append(context.keep(name, _descend, config, index, config.network_rate, seeds))
+    addition = xarray.concat(
+        [xarray.concat(part, "seed", data_vars="minimal") for part in parts], "fraction"
+    )
+    slow = context.keep("addition-slow", _slow, config)
+    return xarray.merge([linear, addition, slow]).assign_coords(
+        aspect_ratio=("case", list(config.aspect_ratios)),
+        fraction=list(config.train_fractions),
+        network_ratio=("fraction", [_network(config, i).task().aspect_ratio for i in range(len(parts))]),
+    ).assign_attrs(CONVENTION.attributes())  # fmt: skip
+
+
+def _network(config: Config, index: int) -> simulate.ModularAdditionNetwork:
+    return simulate.ModularAdditionNetwork(
+        config.modulus, config.width, config.train_fractions[index]
+    )
+
+
+def _descend(config: Config, index: int, rate: float, seeds: range) -> "xarray.Dataset":
+    """Descent of one share of training pairs, its times in steps of the paper's learning rate."""
+    scale = config.network_rate / rate
+    steps = np.round(np.geomspace(20, config.network_steps[index], NUM_RECORDS)) * scale
+    run = simulate.gradient_descent(_network(config, index), steps, learning_rate=rate, seeds=seeds)
+    time = run.time.values * rate / PAPER_RATE
+    return (
+        run.drop_vars("time")
+        .rename(time="record")
+        .drop_attrs()
+        .assign(network_time=("record", time))
+    )
+
+
+def _slow(config: Config) -> "xarray.Dataset":
+    """One run of the largest share at half the learning rate: descent that is a flow does not notice."""
+    last = len(config.train_fractions) - 1
+    run = _descend(config, last, config.network_rate / 2, range(1))
+    kept = run[["train_accuracy", "test_accuracy"]].isel(seed=0, drop=True)
+    return kept.rename({name: f"slow_{name}" for name in kept.data_vars})
+
+
+def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
+    """What Appendix G says about Fig. 8."""
+    delays = _delays(result)
+    return require_seeds(
+        [
+            *_function_claims(result, config), *_later_claims(result), _fall_claim(result, delays),
+            *_fit_claims(result, delays), _rate_claim(result),
+        ], 4,
+    )  # fmt: skip
+
+
+def _delays(result: "xarray.Dataset") -> "xarray.DataArray":
+    """Delay of every share and seed."""
+    rows = [
+        measures.grokking_delay(one.network_time, one.train_accuracy, one.test_accuracy, LEVEL).time
+        for one in (result.isel(fraction=index) for index in range(result.sizes["fraction"]))
+    ]
+    return result.train_accuracy.isel(record=0, drop=True).copy(
+        data=np.reshape(rows, (-1, result.sizes["seed"]))
+    )
+
+
+def _function_claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
+    """The accuracy is a function of the loss: theory and descent agree as curves over the training loss."""
+    found = []
+    for index, ratio in enumerate(config.aspect_ratios):
+        curve = result.isel(case=index)
+        accuracy = curve.linear_test_accuracy.rename(linear_seed="seed")
+        mean, error = measures.seed_mean(accuracy)
+        gap = np.abs((mean - curve.linear_test_accuracy_theory).values)
+        found.append(
+            Claim(
+                f"Test accuracy along the training loss, linear model at λ = {ratio:g}: theory and "
+                "gradient descent "
+                "agree (largest difference)", "Fig. 8 top left", 0.05, float(gap.max()), "at-most",
+                uncertainty=float(error[int(gap.argmax())]), num_seeds=result.sizes["linear_seed"],
+            )
+        )  # fmt: skip
+    return found
+
+
+def _half_loss(time: Any, losses: Any, accuracies: Any) -> float:
+    """Mean over seeds of log₁₀ of the training loss where the test accuracy passes one half for good."""
+    halves = measures.crossing_time(time, accuracies, 0.5).time
+    rows = zip(halves, np.log10(losses), strict=True)
+    return float(np.mean([np.interp(half, time, row) for half, row in rows]))
+
+
+def _later_claims(result: "xarray.Dataset") -> list[Claim]:
+    """With fewer samples the training loss is lower when the test accuracy rises, in both systems."""
+    linear = [
+        _half_loss(
+            result.linear_time.values, one.linear_train_loss.values, one.linear_test_accuracy.values
+        )
+        for one in (result.isel(case=index) for index in range(result.sizes["case"]))
+    ]
+    addition = [
+        _half_loss(one.network_time.values, one.train_loss.values, one.test_accuracy.values)
+        for one in (result.isel(fraction=index) for index in range(result.sizes["fraction"]))
+    ]
+    text = "The fewer samples, the smaller the training loss at which half the test set is right"
+    decades = "(decades per step, the smallest; positive is as stated)"
+    return [
+        Claim(f"{text}: linear model {decades}", "Fig. 8 top, Appendix G", 0,
+              float(np.min(-np.diff(linear))), "at-least", num_seeds=result.sizes["linear_seed"]),
+        Claim(f"{text}: modular addition {decades}", "Fig. 8 top, Appendix G", 0,
+              float(np.min(np.diff(addition))), "at-least", num_seeds=result.sizes["seed"]),
+    ]  # fmt: skip
+
+
+def _fall_claim(result: "xarray.Dataset", delays: "xarray.DataArray") -> Claim:
+    mean, error = measures.seed_mean(delays)
+    steps = mean.values[:-1] / mean.values[1:]
+    return Claim(
+        "Modular addition: the fewer training pairs, the longer the grokking time (ratio of mean delays at "
+        "neighbouring shares, the smallest)", "Fig. 8 bottom", 1, float(steps.min()), "at-least",
+        uncertainty=float((error / mean).max()), num_seeds=result.sizes["seed"],
+    )  # fmt: skip
+
+
+def fit(
+    result: "xarray.Dataset", delays: "xarray.DataArray", power: float
+) -> tuple[float, float, float]:
+    """Scale A, place λ* and rms relative error of Δt = A(λ* − λ)^(−power), which is linear in
+    Δt^(−1/power).
+    """
+    mean, error = measures.seed_mean(delays)
+    root = mean.values ** (-1 / power)
+    weight = power * mean.values / np.maximum(error.values, 1e-9 * mean.values) / root
+    slope, offset = np.polyfit(result.network_ratio.values, root, 1, w=weight)
+    predicted = (slope * result.network_ratio.values + offset) ** -power
+    misfit = np.sqrt(np.mean((predicted / mean.values - 1) ** 2))
+    return float((-slope) ** -power), float(-offset / slope), float(misfit)
+
+
+def _fit_claims(result: "xarray.Dataset", delays: "xarray.DataArray") -> list[Claim]:
+    _, place, misfit = fit(result, delays, 2)
+    largest = float(result.network_ratio.max())
+    error = measures.seed_mean(delays)
+    noise = float(np.sqrt(np.mean((error.error / error.mean) ** 2)))
+    return [
+        Claim(
+            "Modular addition: the grokking time depends on λ as (λ* − λ)⁻² (rms relative deviation from "
+            "the fit, "
+            "two constants)", "Fig. 8 bottom", 0.2, misfit, "at-most", uncertainty=noise,
+            num_seeds=result.sizes["seed"],
+        ),
+        Claim(
+            "The fitted λ* lies beyond the largest λ that groks (λ* over it)",
+            "Fig. 8 bottom", 1, place / largest, "at-least", num_seeds=result.sizes["seed"],
+        ),
+    ]  # fmt: skip
+
+
+def _rate_claim(result: "xarray.Dataset") -> Claim:
+    one, changes = result.isel(fraction=-1, seed=0), []
+    for kind in _curves.KINDS:
+        fast = measures.crossing_time(one.network_time, one[f"{kind}_accuracy"], LEVEL).time
+        slow = measures.crossing_time(one.network_time, one[f"slow_{kind}_accuracy"], LEVEL).time
+        changes.append(abs(slow / fast - 1))
+    return Claim(
+        "The large learning rate does not matter (relative change of the training and test time at half "
+        "the rate, in "
+        "rate × step; the larger of the two, one run)",
+        "Appendix G, footnote 2", 0.05, max(changes), "at-most",
+    )  # fmt: skip
+
+
+def figure(result: "xarray.Dataset", config: Config) -> "Figure":
+    """Three panels: accuracies against training loss, twice, and the delay."""
+    picture, axes = plotting.new_figure(3)
+    linear, addition, delay = axes[0]
+    _draw_linear(linear, result, config)
+    _draw_addition(addition, result, config)
+    _draw_delay(delay, result)
+    return picture
+
+
+def _shades(count: int) -> Any:
+    import matplotlib
+
+    return matplotlib.colormaps["viridis"](np.linspace(0.05, 0.9, count))
+
+
+def _draw_linear(axes: Any, result: "xarray.Dataset", config: Config) -> None:
+    ratios = np.array(config.aspect_ratios)
+    order = np.argsort(-ratios)  # blue: fewest samples
+    for colour, index in zip(_shades(len(order)), order, strict=True):
+        curve = result.isel(case=int(index))
+        loss = curve.linear_train_loss.mean("linear_seed")
+        axes.plot(loss, curve.linear_test_accuracy.mean("linear_seed"), color=colour, linewidth=2.4,
+                  label=rf"$\lambda={ratios[index]:g}$")  # fmt: skip
+        axes.plot(
+            curve.linear_train_loss_theory,
+            curve.linear_test_accuracy_theory,
+            color="black",
+            linewidth=0.8,
+        )
+        axes.plot(
+            loss,
+            curve.linear_train_accuracy.mean("linear_seed"),
+            color=colour,
+            linewidth=1,
+            linestyle=":",
+        )
+    axes.set(
+        xscale="log", xlim=(3, 1e-8), xlabel="training loss", ylabel="accuracy (dotted: training)",
+        title="Teacher–student",
+    )  # fmt: skip
+    axes.legend(loc="lower right")
+
+
+def _draw_addition(axes: Any, result: "xarray.Dataset", config: Config) -> None:
+    for colour, share in zip(
+        _shades(result.sizes["fraction"]), result.fraction.values, strict=True
+    ):
+        curve = result.sel(fraction=share)
+        loss = np.exp(np.log(curve.train_loss).mean("seed"))
+        axes.plot(
+            loss,
+            curve.test_accuracy.mean("seed"),
+            color=colour,
+            linewidth=2.4,
+            label=rf"$\alpha={share:g}$",
+        )
+        axes.plot(loss, curve.train_accuracy.mean("seed"), color=colour, linewidth=1, linestyle=":")
+    axes.set(
+        xscale="log", xlim=(float(result.train_loss.max()) * 1.3, float(result.train_loss.min())),
+        xlabel="training loss", ylabel="accuracy (dotted: training)",
+        title=f"Addition modulo {config.modulus}",
+    )  # fmt: skip
+    axes.legend(loc="center right")
+
+
+def _draw_delay(axes: Any, result: "xarray.Dataset") -> None:
+    delays = _delays(result)
+    mean, error = measures.seed_mean(delays)
+    ratio = result.network_ratio
+    axes.errorbar(ratio, mean, error, color=plotting.COLOURS[0], marker="o", markersize=4, linestyle="none",
+                  label="gradient descent")  # fmt: skip
+    scale, place, _ = fit(result, delays, 2)
+    fine = np.linspace(float(ratio.min()), float(ratio.max()), 200)
+    axes.plot(fine, scale * (place - fine) ** -2.0, color="black", linestyle="--", linewidth=1,
+              label=rf"$\propto(\lambda^*-\lambda)^{{-2}}$, $\lambda^*={place:.3f}$")  # fmt: skip
+    axes.set(yscale="log", xlabel=r"$\lambda=2/\alpha p$", ylabel=r"delay (steps of $\eta=500$)",
+             title="Grokking time, modular addition")  # fmt: skip
+    axes.legend(loc="upper left")
