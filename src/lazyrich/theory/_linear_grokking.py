@@ -13,6 +13,7 @@ from lazyrich.core import (
     Crossing,
     Status,
     compute,
+    compute_elementwise,
     falling_time,
     is_traced,
     real,
@@ -125,31 +126,31 @@ class LinearGrokking(Solution):
 
     def train_loss(self, time: Any) -> Any:
         """Loss on the training set."""
-        return compute(_train_loss, _resolve(self), times(time, self))
+        return compute_elementwise(_train_loss, _resolve(self), times(time, self))
 
     def test_loss(self, time: Any) -> Any:
         """Expected loss on fresh inputs."""
-        return compute(_test_loss, _resolve(self), times(time, self))
+        return compute_elementwise(_test_loss, _resolve(self), times(time, self))
 
     def train_accuracy(self, time: Any) -> Any:
         """Share of training samples with squared error below the threshold."""
-        return compute(_train_accuracy, _resolve(self), times(time, self))
+        return compute_elementwise(_train_accuracy, _resolve(self), times(time, self))
 
     def test_accuracy(self, time: Any) -> Any:
         """Share of fresh samples with squared error below the threshold."""
-        return compute(_test_accuracy, _resolve(self), times(time, self))
+        return compute_elementwise(_test_accuracy, _resolve(self), times(time, self))
 
     def train_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """When the training accuracy reaches a level."""
-        return compute(_train_time, _resolve(self), _level(accuracy, self))
+        return compute_elementwise(_train_time, _resolve(self), _level(accuracy, self))
 
     def test_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """When the test accuracy first reaches a level; `inf` where it never does."""
-        return compute(_test_time, _resolve(self), _level(accuracy, self))
+        return compute_elementwise(_test_time, _resolve(self), _level(accuracy, self))
 
     def grokking_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """Delay between training and test accuracy reaching a level, on the exact curves."""
-        return compute(_grokking_time, _resolve(self), _level(accuracy, self))
+        return compute_elementwise(_grokking_time, _resolve(self), _level(accuracy, self))
 
     def limits(self) -> tuple[Any, Any]:
         """Training and test loss for t → ∞, in closed form for any decay, noise and λ."""
