@@ -61,22 +61,42 @@ def measure(name: str, decay: float, num_ratios: int, num_times: int, num_sample
     return Measured(result.size, seconds, gibibytes, plain_seconds, float(difference))
 
 
-def by_quadrature(name: str, decay: float, ratio: float, t: float) -> float:
-    """The loss by adaptive quadrature of the density, the roots at its edges taken out by ν = ν(φ)."""
-    low, width, g, s = (1 - np.sqrt(ratio)) ** 2, 4 * np.sqrt(ratio), decay / 2, 4 * RATE * t
+def over_density(function: Callable[[float], float], ratio: float) -> float:
+    """The mean over the bulk by adaptive quadrature of the density as it is printed."""
+    low, high = (1 - np.sqrt(ratio)) ** 2, (1 + np.sqrt(ratio)) ** 2
+
+    def integrand(nu: float) -> float:
+        density = np.sqrt((high - nu) * (nu - low)) / (2 * np.pi * ratio * nu)
+        return density * function(nu)
+
+    return quad(integrand, low, high, epsabs=0, epsrel=1e-10, limit=200)[0]
+
+
+def over_angle(function: Callable[[float], float], ratio: float) -> float:
+    """The same with ν = λ₋ + 4√λ sin²φ, which takes out the roots at the edges: less work for SciPy."""
+    low, width = (1 - np.sqrt(ratio)) ** 2, 4 * np.sqrt(ratio)
+
+    def integrand(phi: float) -> float:
+        nu = low + width * np.sin(phi) ** 2
+        return 4 / np.pi * np.sin(2 * phi) ** 2 * function(nu) / nu
+
+    return quad(integrand, 0, np.pi / 2, epsabs=0, epsrel=1e-10, limit=200)[0]
+
+
+def by_quadrature(
+    name: str, decay: float, ratio: float, t: float, outputs: int = 1, mean: Callable = over_density
+) -> float:
+    """The loss of the equations, one point at a time."""
+    g, s = decay / 2, 4 * RATE * t / outputs
 
     def mode(nu: float) -> float:
         e = np.exp(-s * (nu + g) / 2)
         r = e if g == 0 else (nu * e + g) / (nu + g)
-        return (e**2 + r**2) / 2
+        return (e**2 + r**2) / (2 * outputs)
 
-    def integrand(phi: float) -> float:
-        nu = low + width * np.sin(phi) ** 2
-        return 4 / np.pi * np.sin(2 * phi) ** 2 * mode(nu) / (nu if name == "test_loss" else 1)
-
-    bulk, _ = quad(integrand, 0, np.pi / 2, limit=200)
-    has_atom = name == "test_loss" and ratio > 1
-    return bulk + ((1 - 1 / ratio) * mode(0.0) if has_atom else 0)
+    if name == "train_loss":
+        return mean(lambda nu: nu * mode(nu), ratio)
+    return mean(mode, ratio) + max(1 - 1 / ratio, 0) * mode(0.0 if ratio > 1 else 1.0)
 
 
 def alone(function: Callable[..., Measured], *arguments: object) -> Measured:

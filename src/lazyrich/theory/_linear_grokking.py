@@ -23,7 +23,13 @@ from lazyrich.core import (
 from lazyrich.quantities._threshold_accuracy import accuracy_from_loss, loss_from_accuracy, several
 from lazyrich.theory._marchenko_pastur import MarchenkoPastur
 from lazyrich.theory._solution import Solution, fitting, times
-from lazyrich.theory._student_losses import Student, limits, log_plain_losses, losses
+from lazyrich.theory._student_losses import (
+    Student,
+    initial_losses,
+    limits,
+    log_plain_losses,
+    losses,
+)
 
 ERF_SQRT_2 = math.erf(math.sqrt(2))
 """The accuracy by which the paper defines grokking: for one output a loss of a quarter of the threshold."""
@@ -327,17 +333,20 @@ def _decay_time(m: _Resolved) -> Any:
 
 
 def _train_time(m: _Resolved, accuracy: Any) -> Crossing:
-    return _crossing(m, accuracy, 0)
+    return _crossing(m, _needed_loss(m, accuracy), 0)
 
 
 def _test_time(m: _Resolved, accuracy: Any) -> Crossing:
-    return _crossing(m, accuracy, 1)
+    return _crossing(m, _needed_loss(m, accuracy), 1)
 
 
-def _crossing(m: _Resolved, accuracy: Any, which: int) -> Crossing:
-    """When the training (0) or test (1) loss first falls to the level that an accuracy needs."""
-    level = loss_from_accuracy(accuracy, m.threshold, _outputs(m))
-    start, floor = _losses(m, jnp.zeros_like(m.aspect_ratio))[which], _limits(m)[which]
+def _needed_loss(m: _Resolved, accuracy: Any) -> Any:
+    return loss_from_accuracy(accuracy, m.threshold, _outputs(m))
+
+
+def _crossing(m: _Resolved, level: Any, which: int) -> Crossing:
+    """When the training (0) or test (1) loss first falls to a level."""
+    start, floor = initial_losses(_student(m))[which], _limits(m)[which]
     rate = 4 * m.learning_rate / m.output_dimension
     level, start, floor, rate = jnp.broadcast_arrays(level, start, floor, rate)
     low, high = jnp.zeros_like(level), jnp.full_like(level, jnp.inf)
@@ -365,7 +374,8 @@ def _first_dip(m: _Resolved, level: Any) -> tuple[Any, Any]:
 
 
 def _grokking_time(m: _Resolved, accuracy: Any) -> Crossing:
-    train, test = _train_time(m, accuracy), _test_time(m, accuracy)
+    level = _needed_loss(m, accuracy)  # once: with several outputs it is the longest formula here
+    train, test = _crossing(m, level, 0), _crossing(m, level, 1)
     never = (test.status == Status.NEVER) | (train.status == Status.NEVER)
     gap = jnp.where(never, 0, test.time) - jnp.where(never, 0, train.time)  # no inf in the gradient
     status = jnp.where(never, Status.NEVER, jnp.maximum(train.status, test.status))

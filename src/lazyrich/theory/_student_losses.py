@@ -49,6 +49,13 @@ def losses(student: Student, s: Any) -> tuple[Any, Any]:
     return train + sigma**2 * jnp.maximum(1 - ratio, 0), test + at_zero
 
 
+def initial_losses(student: Student) -> tuple[Any, Any]:
+    """Training and test loss at t = 0, where nothing has been learned: E[ν] = 1."""
+    ratio, g, alpha, sigma, d = student
+    signal = (1 + alpha**2) / (2 * d) + 0 * (ratio + g + sigma)  # an invalid NaN stays one
+    return signal + sigma**2, signal
+
+
 def limits(student: Student) -> tuple[Any, Any]:
     """Training and test loss for t → ∞, in closed form.
 
