@@ -83,6 +83,12 @@ def test_small_rates_keep_their_digits():
     assert float(run.train_loss[0, 0]) == pytest.approx(exact, rel=1e-7)
 
 
+def test_training_loss_falls_to_nothing_with_fewer_samples_than_dimensions():
+    task = tasks.TeacherStudent(input_dimension=60, num_samples=20)
+    run = simulate.linear_descent(task, [0, 100_000], learning_rate=0.01, seeds=range(3))
+    assert np.all(run.train_loss[:, -1] < 1e-30)
+
+
 def test_says_how_it_came_about():
     run = simulate.linear_descent(tasks.TeacherStudent(4, 8), [0], learning_rate=0.1, seeds=[0])
     assert run.attrs["time_unit"] == "steps"

@@ -16,6 +16,7 @@ from ._conventions import LIBRARY_CONVENTION as LIBRARY_CONVENTION
 from ._conventions import Convention as Convention
 from ._crossing import Crossing as Crossing
 from ._crossing import Status as Status
+from ._elementwise import compute_elementwise as compute_elementwise
 from ._errors import ArgumentError as ArgumentError
 from ._errors import AssumptionError as AssumptionError
 from ._errors import Cancelled as Cancelled

@@ -129,6 +129,9 @@ def _one_run(
     # LAPACK by way of NumPy: nothing here gains from compiling, and every task size would compile anew
     run = draw(task, descent.num_test, seed)
     nu, V = np.linalg.eigh(run.inputs.T @ run.inputs / task.num_samples)
+    nu[: max(task.input_dimension - task.num_samples, 0)] = (
+        0  # exactly; rounding would end as a loss
+    )
     spectrum = np.maximum(nu, 0), V
     widest = max(task.input_dimension, task.num_samples, descent.num_test)
     blocks = np.array_split(t, math.ceil(t.size * widest * task.output_dimension / LARGEST_BLOCK))

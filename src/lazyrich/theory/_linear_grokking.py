@@ -6,22 +6,31 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jax.scipy.special import gammainc
 
 from lazyrich.core import (
     AssumptionError,
     Crossing,
     compute,
+    compute_elementwise,
     is_traced,
     real,
     shortened,
     whole,
 )
 from lazyrich.quantities._threshold_accuracy import accuracy_from_loss, loss_from_accuracy, several
+from lazyrich.theory import _late_times
 from lazyrich.theory._first_crossing import Falling, delay, first_crossing
-from lazyrich.theory._lambert import lambert_of_log
 from lazyrich.theory._marchenko_pastur import MarchenkoPastur
 from lazyrich.theory._solution import Solution, check_broadcast, fitting, times
-from lazyrich.theory._student_losses import Student, limits, log_plain_losses, losses
+from lazyrich.theory._student_losses import (
+    Student,
+    initial_losses,
+    limits,
+    log_plain_losses,
+    losses,
+    spreads,
+)
 
 ERF_SQRT_2 = math.erf(math.sqrt(2))
 """The accuracy by which the paper defines grokking: for one output a loss of a quarter of the threshold."""
@@ -124,31 +133,55 @@ class LinearGrokking(Solution):
 
     def train_loss(self, time: Any) -> Any:
         """Loss on the training set."""
-        return compute(_train_loss, _resolve(self), times(time, self))
+        return compute_elementwise(_train_loss, _resolve(self), times(time, self))
 
     def test_loss(self, time: Any) -> Any:
         """Expected loss on fresh inputs."""
-        return compute(_test_loss, _resolve(self), times(time, self))
+        return compute_elementwise(_test_loss, _resolve(self), times(time, self))
 
     def train_accuracy(self, time: Any) -> Any:
         """Share of training samples with squared error below the threshold."""
-        return compute(_train_accuracy, _resolve(self), times(time, self))
+        return compute_elementwise(_train_accuracy, _resolve(self), times(time, self))
 
     def test_accuracy(self, time: Any) -> Any:
         """Share of fresh samples with squared error below the threshold."""
-        return compute(_test_accuracy, _resolve(self), times(time, self))
+        return compute_elementwise(_test_accuracy, _resolve(self), times(time, self))
+
+    def finite_accuracies(self, time: Any, input_dimension: Any) -> tuple[Any, Any]:
+        r"""Training and test accuracy for a finite number of inputs, without label noise.
+
+        $$ \mathcal{A} = 1 - \frac{\Gamma(k/2,\, k\epsilon/2\mathcal{L})}{\Gamma(k/2)}, \qquad
+           \frac1k = \frac{1}{d_\mathrm{out}} + \frac{1}{d_\mathrm{in}}
+           \frac{\mathbb{E}[f^2]}{\mathbb{E}[f]^2} \;\left(- \frac1N \text{ in training}\right) $$
+
+        where f is what a mode still contributes to the loss. Eq. 12 takes the errors of a sample for
+        independent; but they share its input, and their mean square varies from sample to sample also by
+        what that input meets. It has d_out degrees of freedom only while d_out is much smaller than the
+        number of modes left. k matches its mean and variance.
+        """
+        if not is_traced(self.label_noise) and np.any(self.label_noise > 0):
+            raise AssumptionError(
+                f"Accuracies at a finite number of inputs assume `label_noise` = 0, got "
+                f"{shortened(self.label_noise.tolist())}. `train_accuracy` and `test_accuracy` take any "
+                "noise."
+            )
+        inputs = whole(
+            "input_dimension", input_dimension, advice="Pass the number of inputs, e.g. 1000."
+        )
+        inputs = fitting("input_dimension", inputs, self)
+        return compute_elementwise(_finite_accuracies, _resolve(self), times(time, self), inputs)
 
     def train_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """When the training accuracy reaches a level."""
-        return compute(_train_time, _resolve(self), _level(accuracy, self))
+        return compute_elementwise(_train_time, _resolve(self), _level(accuracy, self))
 
     def test_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """When the test accuracy first reaches a level; `inf` where it never does."""
-        return compute(_test_time, _resolve(self), _level(accuracy, self))
+        return compute_elementwise(_test_time, _resolve(self), _level(accuracy, self))
 
     def grokking_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """Delay between training and test accuracy reaching a level, on the exact curves."""
-        return compute(_grokking_time, _resolve(self), _level(accuracy, self))
+        return compute_elementwise(_grokking_time, _resolve(self), _level(accuracy, self))
 
     def limits(self) -> tuple[Any, Any]:
         """Training and test loss for t → ∞, in closed form for any decay, noise and λ."""
@@ -175,7 +208,7 @@ class LinearGrokking(Solution):
         $3/64\sqrt\lambda\eta t$ (check `linear-grokking/eq10`).
         """
         _assume_simplest(self, below_one=False)
-        return compute(_late_train_loss, _resolve(self), times(time, self))
+        return compute(_late_times.late_train_loss, _resolve(self), times(time, self))
 
     def intermediate_test_loss(self, time: Any) -> Any:
         r"""The late training loss integrated to infinity (Eq. 22), for one output, λ < 1.
@@ -184,7 +217,7 @@ class LinearGrokking(Solution):
         / \sqrt\pi\lambda^{3/4}$. Good from $\eta t \gg 1/\sqrt\lambda$ on, also before $y \gg 1$.
         """
         _assume_simplest(self, below_one=True)
-        return compute(_intermediate_test_loss, _resolve(self), times(time, self))
+        return compute(_late_times.intermediate_test_loss, _resolve(self), times(time, self))
 
     def late_test_loss(self, time: Any) -> Any:
         r"""Late-time form, the above divided by $(1-\sqrt\lambda)^2$ (Eq. 10); λ < 1.
@@ -192,7 +225,7 @@ class LinearGrokking(Solution):
         Needs $4\eta(1-\sqrt\lambda)^2 t \gg 1$ besides: close to λ = 1 that is much later.
         """
         _assume_simplest(self, below_one=True)
-        return compute(_late_test_loss, _resolve(self), times(time, self))
+        return compute(_late_times.late_test_loss, _resolve(self), times(time, self))
 
     def late_train_time(self) -> Any:
         r"""When the late training loss (Eq. 10) falls to ε/4, by Lambert's function (Eq. 23); λ < 1.
@@ -201,7 +234,7 @@ class LinearGrokking(Solution):
            \frac{2^{5/3} g^2}{3\pi^{1/3}\sqrt\lambda\,\epsilon^{2/3}}\right), \qquad g = 1 - \sqrt\lambda $$
         """
         _assume_simplest(self, below_one=True)
-        return compute(_late_train_time, _resolve(self))
+        return compute(_late_times.late_train_time, _resolve(self))
 
     def late_test_time(self) -> Any:
         r"""When the late test loss (Eq. 10) falls to ε/4 (Eq. 24); λ < 1.
@@ -209,7 +242,7 @@ class LinearGrokking(Solution):
         As above, with $g^{2/3}$ for $g^2$ in the argument of W.
         """
         _assume_simplest(self, below_one=True)
-        return compute(_late_test_time, _resolve(self))
+        return compute(_late_times.late_test_time, _resolve(self))
 
     def two_term_grokking_time(self) -> Any:
         r"""Delay between these two times with $W(z) \simeq \log z - \log\log z$ (Eq. 25); λ < 1.
@@ -221,7 +254,7 @@ class LinearGrokking(Solution):
         the argument of W in Eq. 24, leaves no logarithm to take.
         """
         _assume_simplest(self, below_one=True)
-        return compute(_two_term_grokking_time, _resolve(self))
+        return compute(_late_times.two_term_grokking_time, _resolve(self))
 
     def saturation_delay(self) -> Any:
         r"""$\log(1+\sqrt\lambda)/2\eta(1-\sqrt\lambda)^2$, the third term of Eq. 15; λ < 1.
@@ -230,7 +263,7 @@ class LinearGrokking(Solution):
         under decay. It is not the delay between accuracies, which `grokking_time` has.
         """
         _assume_simplest(self, below_one=True)
-        return compute(_saturation_delay, _resolve(self))
+        return compute(_late_times.saturation_delay, _resolve(self))
 
     def small_threshold_grokking_time(self) -> Any:
         r"""Limit ε → 0 of the delay, $-\log(1-\sqrt\lambda)/2\eta(1-\sqrt\lambda)^2$ (Eq. 11); λ < 1.
@@ -239,7 +272,7 @@ class LinearGrokking(Solution):
         (in a trace NaN) for λ ≥ 1, where the limit does not exist. `grokking_time` is exact at any ε.
         """
         _assume_simplest(self, below_one=True)
-        return compute(_small_threshold_grokking_time, _resolve(self))
+        return compute(_late_times.small_threshold_grokking_time, _resolve(self))
 
 
 class _Resolved(eqx.Module):
@@ -337,6 +370,20 @@ def _test_accuracy(m: _Resolved, t: Any) -> Any:
     return accuracy_from_loss(_test_loss(m, t), m.threshold, _outputs(m))
 
 
+def _finite_accuracies(m: _Resolved, t: Any, inputs: Any) -> tuple[Any, Any]:
+    train_spread, test_spread = spreads(_student(m), _s(m, t))
+    train, test = _losses(m, t)
+
+    def accuracy(loss: Any, spread: Any) -> Any:
+        k = 1 / (1 / m.output_dimension + spread)
+        safe = jnp.where(loss > 0, loss, 1)
+        return jnp.where(loss > 0, gammainc(k / 2, k * m.threshold / (2 * safe)), 1.0)
+
+    return accuracy(train, (train_spread - m.aspect_ratio) / inputs), accuracy(
+        test, test_spread / inputs
+    )
+
+
 def _limits(m: _Resolved) -> tuple[Any, Any]:
     return limits(_student(m))
 
@@ -352,19 +399,22 @@ def _decay_time(m: _Resolved) -> Any:
 
 
 def _train_time(m: _Resolved, accuracy: Any) -> Crossing:
-    return _crossing(m, accuracy, 0)
+    return _crossing(m, _needed_loss(m, accuracy), 0)
 
 
 def _test_time(m: _Resolved, accuracy: Any) -> Crossing:
-    return _crossing(m, accuracy, 1)
+    return _crossing(m, _needed_loss(m, accuracy), 1)
 
 
-def _crossing(m: _Resolved, accuracy: Any, which: int) -> Crossing:
-    """When the training (0) or test (1) loss first falls to the level that an accuracy needs."""
-    level = loss_from_accuracy(accuracy, m.threshold, _outputs(m))
+def _needed_loss(m: _Resolved, accuracy: Any) -> Any:
+    return loss_from_accuracy(accuracy, m.threshold, _outputs(m))
+
+
+def _crossing(m: _Resolved, level: Any, which: int) -> Crossing:
+    """When the training (0) or test (1) loss first falls to a level."""
     loss = Falling(
         log_loss=lambda s: _log_losses(m, s)[which],
-        start=_losses(m, jnp.zeros_like(m.aspect_ratio))[which],
+        start=initial_losses(_student(m))[which],
         limit=_limits(m)[which],
         may_rise=m.is_noisy and which == 1,  # the only loss that may rise again
     )
@@ -372,78 +422,5 @@ def _crossing(m: _Resolved, accuracy: Any, which: int) -> Crossing:
 
 
 def _grokking_time(m: _Resolved, accuracy: Any) -> Crossing:
-    return delay(_train_time(m, accuracy), _test_time(m, accuracy))
-
-
-def _gap(m: _Resolved) -> Any:
-    lam = m.aspect_ratio
-    return (1 - lam) / (1 + jnp.sqrt(lam))  # 1 − √λ without cancellation near λ = 1
-
-
-def _late_train_loss(m: _Resolved, t: Any) -> Any:
-    lam, tau = m.aspect_ratio, m.learning_rate * t
-    return jnp.exp(-4 * _gap(m) ** 2 * tau) / (16 * jnp.sqrt(jnp.pi) * lam**0.75 * tau**1.5)
-
-
-def _intermediate_test_loss(m: _Resolved, t: Any) -> Any:
-    lam, gap = m.aspect_ratio, jnp.where(m.aspect_ratio < 1, _gap(m), jnp.nan)
-    y = 4 * m.learning_rate * gap**2 * t
-    x = jnp.sqrt(y)  # e^{−y}/x − √π erfc(x) is the bracket
-    return gap * jnp.exp(-y) * _erfc_defect(x) / (x * jnp.sqrt(jnp.pi) * lam**0.75)
-
-
-def _erfc_defect(x: Any) -> Any:
-    """1 − √π x exp(x²) erfc(x) without cancellation, as π^(−½) ∫ exp(−u²) u²/(x² + u²) du.
-
-    The trapezoidal rule at half-shifted nodes, with the residue of its pole at u = ix where that matters.
-    """
-    h = 0.4
-    u = (jnp.arange(16, dtype=x.dtype) + 0.5) * h
-    terms = jnp.exp(-(u**2)) * u**2 / (x[..., None] ** 2 + u**2)
-    near = jnp.minimum(x, jnp.pi / h)
-    pole = jnp.where(
-        x < jnp.pi / h,
-        2 * jnp.pi * near * jnp.exp(near**2 - jnp.logaddexp(0, 2 * jnp.pi * near / h)),
-        0,
-    )
-    return (2 * h * jnp.sum(terms, axis=-1) / jnp.sqrt(jnp.pi)) - pole / jnp.sqrt(jnp.pi)
-
-
-def _late_test_loss(m: _Resolved, t: Any) -> Any:
-    late = _late_train_loss(m, t) / _gap(m) ** 2
-    return jnp.where(m.aspect_ratio < 1, late, jnp.nan)
-
-
-def _small_threshold_grokking_time(m: _Resolved) -> Any:
-    gap = jnp.where(m.aspect_ratio < 1, _gap(m), jnp.nan)
-    return -jnp.log(gap) / (2 * m.learning_rate * gap**2)
-
-
-def _log_z(m: _Resolved, power: float) -> Any:
-    """Logarithm of the argument of W in Eq. 23 (power 2) and Eq. 24 (power 2/3)."""
-    gap = jnp.where(m.aspect_ratio < 1, _gap(m), jnp.nan)
-    constant = jnp.log(2 ** (5 / 3) / (3 * jnp.pi ** (1 / 3)))
-    return (
-        constant + power * jnp.log(gap) - jnp.log(m.aspect_ratio) / 2 - 2 / 3 * jnp.log(m.threshold)
-    )
-
-
-def _late_train_time(m: _Resolved) -> Any:
-    return 3 / (8 * m.learning_rate * _gap(m) ** 2) * lambert_of_log(_log_z(m, 2))
-
-
-def _late_test_time(m: _Resolved) -> Any:
-    return 3 / (8 * m.learning_rate * _gap(m) ** 2) * lambert_of_log(_log_z(m, 2 / 3))
-
-
-def _two_term_grokking_time(m: _Resolved) -> Any:
-    inner = 4 / 3 * jnp.log(_gap(m)) / _log_z(m, 2 / 3)
-    second = (
-        3 / (8 * m.learning_rate * _gap(m) ** 2) * jnp.log1p(jnp.where(inner > -1, inner, jnp.nan))
-    )
-    return _small_threshold_grokking_time(m) + second
-
-
-def _saturation_delay(m: _Resolved) -> Any:
-    gap = jnp.where(m.aspect_ratio < 1, _gap(m), jnp.nan)
-    return jnp.log1p(jnp.sqrt(m.aspect_ratio)) / (2 * m.learning_rate * gap**2)
+    level = _needed_loss(m, accuracy)  # once: with several outputs it is the longest formula here
+    return delay(_crossing(m, level, 0), _crossing(m, level, 1))

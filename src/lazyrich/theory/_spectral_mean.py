@@ -1,8 +1,10 @@
 """Means over the bulk of the Marchenko–Pastur law of functions that vary on any scale."""
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -20,14 +22,34 @@ def bulk_nodes(ratio: Any) -> tuple[Any, Any]:
     errs by exp(−π²/2h), below rounding. Scales of ν from 1e-39 to 1 get equally many nodes, so decay
     rates, times and distances to λ = 1 may differ by any factor. The nodes depend on nothing but λ.
     """
-    sin_squared, weight = _angles()
-    lower, _ = edges(ratio)
-    nu = lower[..., None] + 4 * jnp.sqrt(ratio)[..., None] * sin_squared.astype(ratio.dtype)
-    return nu, jnp.asarray(weight.astype(ratio.dtype))
+    sin_squared, weight = _angles(ratio.dtype)
+    return _eigenvalue(ratio[..., None], sin_squared), weight
+
+
+def bulk_sums(ratio: Any, functions: Callable[[Any], tuple[Any, ...]]) -> tuple[Any, ...]:
+    """E_bulk[ν f(ν)] for several f at once, node after node: no array is larger than the results."""
+
+    def add(sums: tuple[Any, ...], node: tuple[Any, Any]) -> tuple[tuple[Any, ...], None]:
+        sin_squared, weight = node
+        terms = functions(_eigenvalue(ratio, sin_squared))
+        return tuple(a + weight * f for a, f in zip(sums, terms, strict=True)), None
+
+    shapes = jax.eval_shape(functions, ratio)
+    start = tuple(jnp.zeros(f.shape, f.dtype) for f in shapes)
+    return jax.lax.scan(add, start, _angles(ratio.dtype))[0]
+
+
+def _eigenvalue(ratio: Any, sin_squared: Any) -> Any:
+    return edges(ratio)[0] + 4 * jnp.sqrt(ratio) * sin_squared
+
+
+def _angles(dtype: Any) -> tuple[Any, Any]:
+    sin_squared, weight = _angles_float64()
+    return jnp.asarray(sin_squared.astype(dtype)), jnp.asarray(weight.astype(dtype))
 
 
 @functools.cache
-def _angles() -> tuple[np.ndarray, np.ndarray]:
+def _angles_float64() -> tuple[np.ndarray, np.ndarray]:
     tangent = np.exp(STEP * np.arange(FIRST, LAST + 1))
     cos_squared = 1 / (1 + tangent**2)
     sin_squared = tangent**2 * cos_squared

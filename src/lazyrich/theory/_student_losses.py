@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from lazyrich.theory._laplace import atom, edges, log_laplace, log_weighted_laplace
 from lazyrich.theory._marchenko_pastur import resolvent
-from lazyrich.theory._spectral_mean import bulk_nodes
+from lazyrich.theory._spectral_mean import bulk_sums
 
 
 class Student(NamedTuple):
@@ -33,23 +33,54 @@ def losses(student: Student, s: Any) -> tuple[Any, Any]:
     d = e·S₀ − r·T + √ν(1 − e)/(ν + g)·ξ with e = exp(−s(ν + g)/2) and r = (νe + g)/(ν + g). Every term
     below is positive, so that nothing cancels. At ν = 0 (the atom): e² = exp(−sg), r = 1, no noise.
     """
-    ratio, g, alpha, sigma, d, s = jnp.broadcast_arrays(*student, s)
-    nu, weight = bulk_nodes(ratio)  # E_bulk[ν f] = Σ weight·f
-    shifted = nu + g[..., None]
-    exponent = s[..., None] * shifted / 2
-    e, one_minus_e = jnp.exp(-exponent), -jnp.expm1(-exponent)
-    r = e + g[..., None] / shifted * one_minus_e
-    signal = (alpha[..., None] ** 2 * e**2 + r**2) / (2 * d[..., None])
+    ratio, g, alpha, sigma, d = student
 
-    def mean(f: Any) -> Any:
-        return jnp.sum(weight * f, axis=-1)
+    def modes(nu: Any) -> tuple[Any, Any]:
+        exponent = s * (nu + g) / 2
+        e, one_minus_e = jnp.exp(-exponent), -jnp.expm1(-exponent)
+        r = e + g / (nu + g) * one_minus_e
+        signal = (alpha**2 * e**2 + r**2) / (2 * d)
+        noise = sigma**2 * ratio
+        learned = (one_minus_e / (nu + g)) ** 2
+        return signal + noise * r**2 / nu, signal / nu + noise * learned
 
-    kept_noise = jnp.maximum(1 - ratio, 0) + ratio * mean(r**2 / nu)
-    learned_noise = ratio * mean((one_minus_e / shifted) ** 2)
+    train, test = bulk_sums(ratio, modes)  # sums are means of ν·modes(ν)
     at_zero = atom(ratio) * (alpha**2 * jnp.exp(-s * g) + 1) / (2 * d)
-    train = mean(signal) + sigma**2 * kept_noise
-    test = mean(signal / nu) + at_zero + sigma**2 * learned_noise
-    return train, test
+    return train + sigma**2 * jnp.maximum(1 - ratio, 0), test + at_zero
+
+
+def spreads(student: Student, s: Any) -> tuple[Any, Any]:
+    """E[f²]/E[f]² for training and test, f = ν(α²e² + r²) and α²e² + r² being a mode's part of a loss.
+
+    How unequally the loss is spread over the modes: 1/E[…] of them carry it. In logarithms, since losses
+    underflow before their ratio does: f is taken relative to the slowest mode.
+    """
+    ratio, g, alpha, _, _ = student
+    slowest = jnp.where(
+        g > 0, 0.0, edges(ratio)[0]
+    )  # with decay losses have a floor, and nothing underflows
+    slowest = jnp.where(ratio > 1, 0.0, slowest)
+
+    def modes(nu: Any) -> tuple[Any, ...]:
+        e = jnp.exp(-s * (nu + g - slowest) / 2)
+        r = jnp.where(g > 0, (nu * e + g) / (nu + g), e)
+        f = alpha**2 * e**2 + r**2
+        return f, nu * f**2, f / nu, f**2 / nu
+
+    mean, square, test_mean, test_square = bulk_sums(ratio, modes)
+    at_zero = alpha**2 * jnp.exp(-s * g) + 1
+    test_mean, test_square = (
+        test_mean + atom(ratio) * at_zero,
+        test_square + atom(ratio) * at_zero**2,
+    )
+    return square / mean**2, test_square / test_mean**2
+
+
+def initial_losses(student: Student) -> tuple[Any, Any]:
+    """Training and test loss at t = 0, where nothing has been learned: E[ν] = 1."""
+    ratio, g, alpha, sigma, d = student
+    signal = (1 + alpha**2) / (2 * d) + 0 * (ratio + g + sigma)  # an invalid NaN stays one
+    return signal + sigma**2, signal
 
 
 def limits(student: Student) -> tuple[Any, Any]:

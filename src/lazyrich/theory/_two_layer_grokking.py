@@ -12,6 +12,7 @@ from lazyrich.core import (
     AssumptionError,
     Crossing,
     compute,
+    compute_elementwise,
     falling_time,
     is_traced,
     real,
@@ -26,7 +27,7 @@ from lazyrich.theory._laplace import atom, laplace
 from lazyrich.theory._linear_grokking import ERF_SQRT_2
 from lazyrich.theory._marchenko_pastur import MarchenkoPastur
 from lazyrich.theory._solution import Solution, check_broadcast, fitting, times
-from lazyrich.theory._spectral_mean import bulk_nodes
+from lazyrich.theory._spectral_mean import bulk_sums
 
 
 class TwoLayerGrokking(Solution):
@@ -126,19 +127,19 @@ class TwoLayerGrokking(Solution):
 
     def train_loss(self, time: Any) -> Any:
         """Loss on the training set, at the kernel of the start (Eq. 18)."""
-        return compute(_train_loss, self, times(time, self))
+        return compute_elementwise(_train_loss, self, times(time, self))
 
     def test_loss(self, time: Any) -> Any:
         """Expected loss on fresh inputs, at the kernel of the start (Eq. 18)."""
-        return compute(_test_loss, self, times(time, self))
+        return compute_elementwise(_test_loss, self, times(time, self))
 
     def train_accuracy(self, time: Any) -> Any:
         """Share of training samples with squared error below the threshold (Eq. 42)."""
-        return compute(_train_accuracy, self, times(time, self))
+        return compute_elementwise(_train_accuracy, self, times(time, self))
 
     def test_accuracy(self, time: Any) -> Any:
         """Share of fresh samples with squared error below the threshold (Eq. 42)."""
-        return compute(_test_accuracy, self, times(time, self))
+        return compute_elementwise(_test_accuracy, self, times(time, self))
 
     def train_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """When the training accuracy first reaches a level."""
@@ -210,27 +211,22 @@ def _network(m: TwoLayerGrokking) -> _Network:
 
 def _losses(network: _Network, x: Any) -> tuple[Any, Any]:
     """Both losses at x = ηt/d_out², infinity allowed."""
-    lam, q, d, mean, a, v, curvature, rest, x = jnp.broadcast_arrays(
-        network.lam, network.q, network.d, *network.moments, x
-    )
-    nu, weight = bulk_nodes(lam)  # E_bulk[ν f] = Σ weight·f
+    lam, q, d, (mean, a, v, curvature, rest) = network
+    flat = lam * v
 
-    def average(f: Any) -> Any:
-        return jnp.sum(weight * f, axis=-1)
+    def modes(nu: Any) -> tuple[Any, Any]:
+        rate = a**2 * nu + flat
+        safe = jnp.where(rate > 0, rate, 1)
+        exponent = _times(x, rate)
+        e, learned = jnp.exp(-exponent), -jnp.expm1(-exponent)
+        r = e + flat / safe * learned
+        memory, carried = lam * e**2 / nu, lam * (a**2 * learned / safe) ** 2
+        return q * a**2 * e**2 + rest * memory, q * a**2 * r**2 / nu + rest * carried
 
-    flat = (lam * v)[..., None]
-    rate = a[..., None] ** 2 * nu + flat
-    safe = jnp.where(rate > 0, rate, 1)
-    exponent = _times(x[..., None], rate)
-    e, learned = jnp.exp(-exponent), -jnp.expm1(-exponent)
-    r = e + flat / safe * learned
-    e0 = jnp.exp(-_times(x, lam * v))
+    train, test = bulk_sums(lam, modes)  # sums are means of ν·modes(ν)
     constant = mean**2 * jnp.exp(-2 * _times(x, d / q * mean**2 + curvature))
-    memory = jnp.maximum(1 - lam, 0) * e0**2 + lam * average(e**2 / nu)
-    carried = lam * average((a[..., None] ** 2 * learned / safe) ** 2)
-    train = q * a**2 * average(e**2) + constant + rest * memory
-    test = q * a**2 * (average(r**2 / nu) + atom(lam)) + constant + rest * (1 + carried)
-    return train / d, test / d
+    outside = rest * jnp.maximum(1 - lam, 0) * jnp.exp(-2 * _times(x, flat))
+    return (train + constant + outside) / d, (test + q * a**2 * atom(lam) + constant + rest) / d
 
 
 def _times(x: Any, rate: Any) -> Any:

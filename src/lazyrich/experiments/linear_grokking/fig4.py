@@ -74,7 +74,7 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
         parts[case].append(piece.squeeze("threshold", drop=True))
     flow = xarray.concat([xarray.concat(part, "seed") for part in parts], "case")
     solutions = [_solution(config, *case) for case in config.cases]
-    exact = {
+    exact: dict[str, Any] = {
         f"{name}_theory": (("case", "time"), np.stack([getattr(m, name)(times) for m in solutions]))
         for name in _curves.NAMES
     }

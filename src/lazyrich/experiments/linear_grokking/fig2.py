@@ -1,0 +1,254 @@
+"""Fig. 2: the number of outputs slows learning and blunts the accuracy."""
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyrich import measures, plotting, theory
+from lazyrich.core import Claim, Context, Correction, require_seeds
+from lazyrich.experiments.linear_grokking import _curves
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+PAPER, ID = "linear-grokking", "fig2"
+TITLE = "Grokking and the output dimension"
+CAPTION = (
+    "Losses and accuracies at λ = 0.9 for 1, 50 and 700 outputs, and the delay against the number of "
+    "outputs. "
+    "Colours: gradient descent, mean over seeds with its standard error; black and lines: theory without a "
+    "fit, "
+    "for the number of inputs there are. Dotted: Eq. 12, which takes that number for infinite. The paper "
+    "leaves "
+    "open the λ of the right panel."
+)
+SECONDS = {"quick": 15, "paper": 600}
+REFERENCES = ("linear-grokking", "omnigrok")
+CONVENTION = _curves.CONVENTION
+LEVEL = math.erf(math.sqrt(2))
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """What Fig. 2 is computed from."""
+
+    input_dimension: int = 1000
+    aspect_ratio: float = 0.9
+    curve_outputs: tuple[int, ...] = (1, 50, 700)
+    delay_ratios: tuple[float, ...] = (0.5, 0.7, 0.9)
+    delay_outputs: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+    threshold: float = 1e-3
+    learning_rate: float = 0.01
+    num_test: int = 1000
+    num_seeds: int = 16
+    seeds_per_chunk: int = 4
+
+
+PRESETS = {
+    "quick": Config(
+        input_dimension=300, delay_ratios=(0.7, 0.9), delay_outputs=(1, 4, 16, 64, 256), num_test=300,
+    ),
+    "paper": Config(),
+}  # fmt: skip
+CURVE_STEPS = np.unique(np.round(np.geomspace(1, 3e6, 70)))
+DELAY_STEPS = np.unique(np.round(np.geomspace(30, 3e6, 80)))
+FINE_STEPS = np.geomspace(1, 1e8, 400)
+FINE_OUTPUTS = np.unique(np.round(np.geomspace(1, 2000, 50)))
+
+
+def run(config: Config, context: Context) -> "xarray.Dataset":
+    """Descend for every number of outputs; evaluate the theory beside it."""
+    import xarray
+
+    cases = [_curves.Case(config.aspect_ratio, outputs) for outputs in config.curve_outputs]
+    curves = _curves.curves(cases, config, CURVE_STEPS, context)
+    points = [
+        _curves.Case(ratio, outputs)
+        for ratio in config.delay_ratios
+        for outputs in config.delay_outputs
+    ]
+    delays = _curves.delays(
+        "delays", points, config, DELAY_STEPS, (config.threshold,), LEVEL, context
+    ).squeeze("threshold", drop=True)
+    finite = [_finite_curves(config, case, CURVE_STEPS) for case in cases]
+    exact = {
+        "train_accuracy_printed": curves.train_accuracy_theory,
+        "test_accuracy_printed": curves.test_accuracy_theory,
+        "train_accuracy_theory": (("case", "time"), np.stack([train for train, _ in finite])),
+        "test_accuracy_theory": (("case", "time"), np.stack([test for _, test in finite])),
+        "delay_printed": delays.delay_theory,
+        "delay_theory": (("point",), _finite_delay(config, *_parameters(config, points))),
+    }
+    return xarray.merge([curves, delays], compat="override").assign(exact | _fine(config)).assign_coords(
+        outputs=("case", list(config.curve_outputs)),
+        point_ratio=("point", [point.aspect_ratio for point in points]),
+        point_outputs=("point", [point.output_dimension for point in points]),
+        fine_ratio=list(config.delay_ratios), fine_outputs=FINE_OUTPUTS,
+    ).assign_attrs(CONVENTION.attributes())  # fmt: skip
+
+
+def _parameters(config: Config, cases: list[_curves.Case]) -> tuple[Any, Any]:
+    """Aspect ratios, as whole numbers of samples give them, and numbers of outputs."""
+    ratios = [case.task(config.input_dimension).aspect_ratio for case in cases]
+    return np.array(ratios), np.array([case.output_dimension for case in cases])
+
+
+def _finite_curves(config: Config, case: _curves.Case, steps: Any) -> tuple[Any, Any]:
+    solution = case.solution(config.input_dimension, config.learning_rate, config.threshold)
+    return solution.finite_accuracies(steps, config.input_dimension)
+
+
+def _finite_delay(config: Config, ratio: Any, outputs: Any) -> Any:
+    """Delay for the number of inputs there are, read off finely sampled curves."""
+    solution = theory.LinearGrokking(
+        np.expand_dims(ratio, -1), config.learning_rate, config.threshold,
+        output_dimension=np.expand_dims(outputs, -1),
+    )  # fmt: skip
+    train, test = solution.finite_accuracies(FINE_STEPS, config.input_dimension)
+    return measures.grokking_delay(FINE_STEPS, train, test, LEVEL).time
+
+
+def _fine(config: Config) -> dict[str, Any]:
+    """Delays against the number of outputs, for infinitely many inputs and for those there are."""
+    ratio, dims = np.array(config.delay_ratios)[:, None], ("fine_ratio", "fine_outputs")
+    infinite = theory.LinearGrokking(
+        ratio, config.learning_rate, config.threshold, output_dimension=FINE_OUTPUTS
+    )
+    return {
+        "delay_fine": (dims, infinite.grokking_time(LEVEL).time),
+        "delay_fine_finite": (dims, _finite_delay(config, ratio, FINE_OUTPUTS)),
+    }
+
+
+def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
+    """What Sec. 3.3.1 says about Fig. 2."""
+    found = []
+    for index, outputs in enumerate(config.curve_outputs):
+        label = f"{outputs} output{'s' if outputs > 1 else ''}"
+        floor = config.threshold / 4 / outputs
+        found += _curves.loss_claims(result, index, label, "Fig. 2 left, Eq. 12", floor)
+        found.append(_curves.accuracy_claim(result, index, label, "Fig. 2 centre"))
+    found += [
+        _accuracy_claim(result, config),
+        _delay_claim(result),
+        *_maximum_claims(result, config),
+    ]
+    return require_seeds([*found, _slowing_claim(result)], 8)
+
+
+def _accuracy_claim(result: "xarray.Dataset", config: Config) -> Claim:
+    curve, gaps = result.isel(case=-1), {}
+    for kind in _curves.KINDS:
+        printed, mean = (
+            curve[f"{kind}_accuracy_printed"],
+            measures.seed_mean(curve[f"{kind}_accuracy"]),
+        )
+        predicted = np.abs((curve[f"{kind}_accuracy_theory"] - printed).values)
+        at, expected = int(predicted.argmax()), float(predicted.max())
+        gaps[expected] = float(np.abs(mean.mean - printed)[at]), float(mean.error[at])
+    expected = max(gaps)
+    measured, uncertainty = gaps[expected]
+    return Claim(
+        f"The accuracy is the function of the loss in Eq. 12 ({config.curve_outputs[-1]} outputs, "
+        f"{config.input_dimension} inputs; difference from it where theory expects the largest)",
+        "Eq. 12, Fig. 2 centre", expected, measured, "absolute", 0.03, uncertainty=uncertainty,
+        num_seeds=result.sizes["seed"],
+        correction=Correction(
+            0.0, "Eq. 12 takes the outputs' errors for independent. They share their input: beside 1/d_out "
+            "their "
+            "mean square varies by E[f²]/d_in E[f]², which Eq. 12 leaves out and `finite_accuracies` has",
+            "linear-grokking/eq12",
+        ),
+    )  # fmt: skip
+
+
+def _delay_claim(result: "xarray.Dataset") -> Claim:
+    error, uncertainty = _curves.rms_deviation(result.delay / result.delay_theory)
+    return Claim(
+        "Grokking time against the number of outputs: theory for this number of inputs and gradient "
+        "descent agree "
+        "(rms relative error over all points)", "Fig. 2 right", 0.15, error, "at-most",
+        uncertainty=uncertainty, num_seeds=result.sizes["seed"],
+    )  # fmt: skip
+
+
+def _maximum_claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
+    ratio = config.delay_ratios[-1]
+    exact = result.delay_fine.sel(fine_ratio=ratio)
+    finite = result.delay_fine_finite.sel(fine_ratio=ratio)
+    top = float(exact.fine_outputs[int(finite.argmax("fine_outputs"))])
+    measured = result.isel(point=np.flatnonzero(result.point_ratio == ratio))
+    mean, error = measures.seed_mean(measured.delay)
+    highest = int(mean.argmax("point"))
+    spacing = math.log2(config.delay_outputs[1] / config.delay_outputs[0])
+    return [
+        Claim(
+            f"The grokking time has its maximum at a number of outputs in between (λ = {ratio:g}; log₂ of "
+            "measured "
+            f"over exact position, {top:g} outputs; descent is sampled at every {2**spacing:g}-fold)",
+            "Sec. 3.3.1, Fig. 2 right", 0, math.log2(float(measured.point_outputs[highest]) / top),
+            "absolute", spacing, num_seeds=result.sizes["seed"],
+        ),
+        Claim(
+            f"That maximum is higher than the delay for one output (λ = {ratio:g}; measured ratio)",
+            "Sec. 3.3.1", 1.5, float(mean[highest] / mean[0]), "at-least",
+            uncertainty=float(error[highest] / mean[0]), num_seeds=result.sizes["seed"],
+        ),
+        Claim(
+            "For very many outputs all accuracies are near 1 from the start and nothing groks (exact delay "
+            "in "
+            f"steps at {int(exact.fine_outputs[-1])} outputs)",
+            "Sec. 3.3.1", 0, float(exact[-1]), "absolute",
+        ),
+    ]  # fmt: skip
+
+
+def _slowing_claim(result: "xarray.Dataset") -> Claim:
+    """Both times are read off mean curves, at a tenth of the start."""
+    times = []
+    for index in (0, 1):
+        loss = measures.seed_mean(result.train_loss.isel(case=index)).mean
+        times.append(
+            measures.crossing_time(result.time, -np.log(loss / loss[0]), math.log(10)).time
+        )
+    outputs = result.outputs.values
+    return Claim(
+        f"Learning slows with the number of outputs, as η/d_out (time in which the training loss falls "
+        "tenfold, "
+        f"{outputs[1]} outputs over {outputs[0]}, in units of that ratio)", "Sec. 3.3.1", 1,
+        float(times[1] / times[0] / (outputs[1] / outputs[0])), "relative", 0.1,
+        num_seeds=result.sizes["seed"],
+    )  # fmt: skip
+
+
+def figure(result: "xarray.Dataset", config: Config) -> "Figure":
+    """Three panels: losses, accuracies, grokking time."""
+    picture, axes = plotting.new_figure(3)
+    losses, accuracies, delays = axes[0]
+    labels = [rf"$d_\mathrm{{out}}={outputs}$" for outputs in config.curve_outputs]
+    _curves.draw_curves(losses, accuracies, result, labels, config.threshold)
+    for index, kind in ((i, kind) for i in range(len(labels)) for kind in _curves.KINDS):
+        printed = result[f"{kind}_accuracy_printed"].isel(case=index)
+        accuracies.plot(result.time, printed, color="0.4", linewidth=0.8, linestyle=":")
+    losses.set_ylim(1e-8, 3)
+    _draw_delays(delays, result, config)
+    return picture
+
+
+def _draw_delays(axes: Any, result: "xarray.Dataset", config: Config) -> None:
+    for colour, ratio in zip(plotting.COLOURS, config.delay_ratios, strict=False):
+        for name, options in (("delay_fine_finite", {}), ("delay_fine", {"linestyle": ":"})):
+            fine = result[name].sel(fine_ratio=ratio)
+            axes.plot(
+                result.fine_outputs, fine.where(fine > 0), color=colour, linewidth=1.2, **options
+            )
+        at = result.isel(point=np.flatnonzero(result.point_ratio == ratio))
+        _curves.draw_delays(axes, at.point_outputs, at, colour, rf"$\lambda={ratio:g}$")
+    axes.set(
+        xscale="log", yscale="log", xlabel=r"number of outputs $d_\mathrm{out}$",
+        ylabel="delay (steps)", title="Grokking time",
+    )  # fmt: skip
+    axes.legend(loc="lower left")
