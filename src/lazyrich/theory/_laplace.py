@@ -81,7 +81,7 @@ def _rule(ratio: Any, s: Any, term: Callable[[Any, Any], Any]) -> _Rule:
 
     # node after node: an axis of nodes would need 24 times the memory of the result
     start = (jnp.zeros_like(A), jnp.sin(h / 2), jnp.cos(h / 2))
-    (total, _, _), _ = jax.lax.scan(add_node, start, length=NUM_NODES, unroll=4)
+    (total, _, _), _ = jax.lax.scan(add_node, start, length=NUM_NODES, unroll=8)
     return _Rule(16 / jnp.pi * h * total, h, A, s * lower)
 
 
