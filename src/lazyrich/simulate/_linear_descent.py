@@ -123,22 +123,46 @@ def draw(task: TeacherStudent, num_test: int, seed: int) -> Draw:
     )  # fmt: skip
 
 
+class _Eigenbasis(NamedTuple):
+    """A run seen from the eigenvectors of its training covariance."""
+
+    eigenvalues: np.ndarray  # (d_in,)
+    inputs: np.ndarray  # (N, d_in)
+    test_inputs: np.ndarray  # (num_test, d_in)
+    noise: np.ndarray  # (N, d_out)
+    pulled: np.ndarray  # (d_in, d_out), where noise pulls the student: Xᵀδ/N
+    teacher: np.ndarray  # (d_in, d_out)
+    student: np.ndarray  # (d_in, d_out)
+
+
 def _one_run(
     task: TeacherStudent, descent: _Descent, seed: int, t: Any, levels: Any
 ) -> dict[str, Any]:
     # LAPACK by way of NumPy: nothing here gains from compiling, and every task size would compile anew
-    run = draw(task, descent.num_test, seed)
-    nu, V = np.linalg.eigh(run.inputs.T @ run.inputs / task.num_samples)
+    run = _rotated(task, descent, draw(task, descent.num_test, seed))
+    widest = max(task.input_dimension, task.num_samples, descent.num_test)
+    outputs = run.student.shape[1]
+    blocks = np.array_split(t, math.ceil(t.size * widest * outputs / LARGEST_BLOCK))
+    parts = [_record(task, descent, run, block, levels) for block in blocks]
+    return {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]} | {
+        "diverged": np.max(_rates(task, descent, run.eigenvalues)) > 2
+    }
+
+
+def _rotated(task: TeacherStudent, descent: _Descent, run: Draw) -> _Eigenbasis:
+    X, X_test, noise, T, S0 = run
+    nu, V = np.linalg.eigh(X.T @ X / task.num_samples)
     nu[: max(task.input_dimension - task.num_samples, 0)] = (
         0  # exactly; rounding would end as a loss
     )
-    spectrum = np.maximum(nu, 0), V
-    widest = max(task.input_dimension, task.num_samples, descent.num_test)
-    blocks = np.array_split(t, math.ceil(t.size * widest * task.output_dimension / LARGEST_BLOCK))
-    parts = [_record(task, descent, run, spectrum, block, levels) for block in blocks]
-    return {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]} | {
-        "diverged": np.max(_rates(task, descent, spectrum[0])) > 2
-    }
+    pulled = V.T @ (X.T @ noise) / task.num_samples
+    S0, T = descent.student_scale * (V.T @ S0), V.T @ T
+    is_plain = not (task.label_noise or descent.weight_decay)
+    if is_plain and task.output_dimension > task.input_dimension:
+        # only S − T matters, and only the lengths of its rows: rotate the outputs until most of them vanish
+        S0 = np.transpose(np.linalg.qr((S0 - T).T, mode="r"))
+        T, pulled, noise = np.zeros_like(S0), np.zeros_like(S0), noise[:, : S0.shape[1]]
+    return _Eigenbasis(np.maximum(nu, 0), X @ V, X_test @ V, noise, pulled, T, S0)
 
 
 def _rates(task: TeacherStudent, descent: _Descent, nu: Any) -> Any:
@@ -146,21 +170,18 @@ def _rates(task: TeacherStudent, descent: _Descent, nu: Any) -> Any:
 
 
 def _record(
-    task: TeacherStudent, descent: _Descent, run: Draw, spectrum: Any, t: Any, levels: Any
+    task: TeacherStudent, descent: _Descent, run: _Eigenbasis, t: Any, levels: Any
 ) -> dict[str, Any]:
-    X, X_test, noise, T, S0 = run
-    nu, V = spectrum
+    nu, X, X_test, noise, pulled, T, S0 = run
     g = descent.weight_decay / 2
     rho = _powers(_rates(task, descent, nu), t)
     # (1 − ρ)/(ν + g); where ν + g = 0 it multiplies 0
     relaxed = (1 - rho) / np.where(nu + g > 0, nu + g, 1)
-    pulled = V.T @ (X.T @ noise) / task.num_samples
-    S0, T = descent.student_scale * (V.T @ S0), V.T @ T
-    C = rho[..., None] * (S0 - T) - (g * relaxed)[..., None] * T + relaxed[..., None] * pulled
-    D = np.tensordot(C, V, axes=(1, 1))  # (time, d_out, d_in)
-    train_errors = _squared_errors(X, D, noise)  # (time, samples)
-    test_errors = _squared_errors(X_test, D)
-    square = np.mean(C**2, axis=2)
+    D = rho[..., None] * (S0 - T) - (g * relaxed)[..., None] * T + relaxed[..., None] * pulled
+    # (time, samples); S0 may have fewer columns than the task has outputs
+    train_errors = _squared_errors(X, D, noise) / task.output_dimension
+    test_errors = _squared_errors(X_test, D) / task.output_dimension
+    square = np.sum(D**2, axis=2) / task.output_dimension
     losses = {
         # by eigenvalues, where nothing is subtracted, unless there is noise to subtract
         "train_loss": np.mean(train_errors, axis=1) if task.label_noise else square @ nu,
@@ -186,7 +207,8 @@ def _powers(rate: Any, t: Any) -> Any:
 
 
 def _squared_errors(X: Any, D: Any, noise: Any = 0.0) -> Any:
-    return np.mean((np.tensordot(D, X, axes=(2, 1)) - np.transpose(noise)) ** 2, axis=1)
+    """Summed over outputs, shape (time, samples)."""
+    return np.sum((X @ D - noise) ** 2, axis=2)
 
 
 def _shares_below(errors: Any, levels: Any) -> Any:

@@ -1,6 +1,7 @@
 """Eq. 13–15 and 32–38: weight decay."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -165,7 +166,7 @@ def _saturation_delay(ratio: float) -> float:
     for decay in (1e-60, 1e-120):
         m = theory.LinearGrokking(ratio, weight_decay=decay)
         pairs = zip((m.train_loss, m.test_loss), m.limits(), strict=True)
-        times = [
+        times: list[Any] = [
             brentq(lambda t, f=f, level=level: math.log(f(t) / level), 1, 1e5)
             for f, level in ((f, 1e6 * limit) for f, limit in pairs)
         ]

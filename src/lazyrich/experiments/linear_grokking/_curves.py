@@ -57,20 +57,29 @@ def descend(
     ).drop_attrs()  # fmt: skip
 
 
-def curves(cases: Sequence[Case], config: Any, steps: Any, context: Context) -> "xarray.Dataset":
-    """Descent and theory of every case at the recorded steps, over `case`, `seed` and `time`."""
+def curves(
+    cases: Sequence[Case], config: Any, steps: Any, context: Context, num_seeds: Sequence[int] = ()
+) -> "xarray.Dataset":
+    """Descent and theory of every case at the recorded steps, over `case`, `seed` and `time`.
+
+    With `num_seeds` cases have different numbers of seeds, and NaN for those that others have more;
+    `one_case` leaves them out.
+    """
     import xarray
 
     thresholds = (config.threshold,)
-    chunks = seed_chunks(config.num_seeds, config.seeds_per_chunk)
-    work = [(index, seeds) for index in range(len(cases)) for seeds in chunks]
+    work = [
+        (index, seeds)
+        for index, count in enumerate(num_seeds or [config.num_seeds] * len(cases))
+        for seeds in seed_chunks(count, config.seeds_per_chunk)
+    ]
     parts: list[list[xarray.Dataset]] = [[] for _ in cases]
     for index, seeds in context.track(work, "losses and accuracies"):
         piece = context.keep(
             f"curves-{index}-{seeds[0]}", descend, cases[index], config, steps, thresholds, seeds
         )
         parts[index].append(piece.squeeze("threshold", drop=True))
-    descent = xarray.concat([xarray.concat(part, "seed") for part in parts], "case")
+    descent = xarray.concat([xarray.concat(part, "seed") for part in parts], "case", join="outer")
     solutions = [
         case.solution(config.input_dimension, config.learning_rate, config.threshold)
         for case in cases
@@ -128,6 +137,11 @@ def _delay(
     )
 
 
+def one_case(result: "xarray.Dataset", index: int) -> "xarray.Dataset":
+    """One case, with the seeds that it has."""
+    return result.isel(case=index).dropna("seed", how="all", subset=["train_loss"])
+
+
 def rms_deviation(relative: "xarray.DataArray") -> tuple[float, float]:
     """Root mean square over everything but seeds of mean − 1, and of the mean's standard error."""
     mean, error = measures.seed_mean(relative)
@@ -139,7 +153,7 @@ def loss_claims(
     simulated: str = "gradient descent",
 ) -> list[Claim]:  # fmt: skip
     """Theory and simulation agree within 10 % rms, over the range where a loss is above `floor`."""
-    curve, found = result.isel(case=index), []
+    curve, found = one_case(result, index), []
     for kind in KINDS:
         exact = curve[f"{kind}_loss_theory"]
         relative = (curve[f"{kind}_loss"] / exact).where(exact >= floor, drop=True)
@@ -148,7 +162,7 @@ def loss_claims(
             f"{WORDS[kind]} loss at {label}: theory and {simulated} agree without a fit "
             f"(rms relative error down to a loss of {floor:.2g})",
             source, 0.1, error, "at-most",
-            uncertainty=uncertainty, num_seeds=result.sizes["seed"],
+            uncertainty=uncertainty, num_seeds=curve.sizes["seed"],
         )  # fmt: skip
         found.append(claim)
     return found
@@ -159,7 +173,7 @@ def accuracy_claim(
     simulated: str = "gradient descent",
 ) -> Claim:  # fmt: skip
     """Theory and simulation agree, over all times."""
-    curve, candidates = result.isel(case=index), []
+    curve, candidates = one_case(result, index), []
     for kind in KINDS:
         mean, error = measures.seed_mean(curve[f"{kind}_accuracy"])
         gap = np.abs((mean - curve[f"{kind}_accuracy_theory"]).values)
@@ -167,7 +181,7 @@ def accuracy_claim(
     worst, uncertainty = max(candidates)
     return Claim(
         f"Accuracies at {label}: theory and {simulated} agree (largest difference over time)",
-        source, allowed, worst, "at-most", uncertainty=uncertainty, num_seeds=result.sizes["seed"],
+        source, allowed, worst, "at-most", uncertainty=uncertainty, num_seeds=curve.sizes["seed"],
     )  # fmt: skip
 
 
@@ -176,8 +190,8 @@ def draw_curves(
 ) -> None:
     """Two panels: losses and accuracies against time, descent in colour, theory in black."""
     for index, colour in zip(range(len(labels)), plotting.COLOURS, strict=False):
-        _draw_pair(losses, result.isel(case=index), "loss", colour)
-        _draw_pair(accuracies, result.isel(case=index), "accuracy", colour)
+        _draw_pair(losses, one_case(result, index), "loss", colour)
+        _draw_pair(accuracies, one_case(result, index), "accuracy", colour)
     losses.set(
         xscale="log",
         yscale="log",
