@@ -180,7 +180,7 @@ def _record(
     D = rho[..., None] * (S0 - T) - (g * relaxed)[..., None] * T + relaxed[..., None] * pulled
     # (time, samples); S0 may have fewer columns than the task has outputs
     train_errors = _squared_errors(X, D, noise) / task.output_dimension
-    test_errors = _squared_errors(X_test, D) / task.output_dimension
+    test_errors = _squared_errors(X_test, D, np.zeros((1, 1))) / task.output_dimension
     square = np.sum(D**2, axis=2) / task.output_dimension
     losses = {
         # by eigenvalues, where nothing is subtracted, unless there is noise to subtract
@@ -206,9 +206,11 @@ def _powers(rate: Any, t: Any) -> Any:
     return np.where(is_negative, -size, size)
 
 
-def _squared_errors(X: Any, D: Any, noise: Any = 0.0) -> Any:
-    """Summed over outputs, shape (time, samples)."""
-    return np.sum((X @ D - noise) ** 2, axis=2)
+def _squared_errors(X: Any, D: Any, noise: Any) -> Any:
+    """Summed over outputs, shape (time, samples): one product of matrices for all times."""
+    side_by_side = np.swapaxes(D, 0, 1).reshape(X.shape[1], -1)  # (d_in, time × outputs)
+    predictions = (X @ side_by_side).reshape(len(X), len(D), -1)
+    return np.sum((predictions - np.expand_dims(noise, -2)) ** 2, axis=2).T
 
 
 def _shares_below(errors: Any, levels: Any) -> Any:

@@ -3,6 +3,8 @@
 import dataclasses
 from typing import Any
 
+import numpy as np
+
 from lazyrich.core import Convention, count, number, standard_normal
 
 
@@ -65,7 +67,8 @@ class TeacherStudent:
 
     def noise(self, key: Any) -> Any:
         """The noise on the training labels, shape (samples, outputs)."""
-        return self.label_noise * standard_normal(key, (self.num_samples, self.output_dimension))
+        shape = (self.num_samples, self.output_dimension)
+        return self.label_noise * standard_normal(key, shape) if self.label_noise else np.zeros(shape)
 
     def weights(self, key: Any) -> Any:
         """A teacher, or a student at the start: both are drawn alike."""

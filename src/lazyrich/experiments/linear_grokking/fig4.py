@@ -39,7 +39,7 @@ class Config:
     output_dimension: int = 5
     threshold: float = 1e-4
     learning_rate: float = 0.01
-    last_step: float = 2e5
+    last_step: float = 2.5e5
     compared_steps: int = 500
     num_test: int = 2000
     num_seeds: int = 16
@@ -56,7 +56,7 @@ class Config:
         return [(activation, width) for activation in self.activations for width in self.widths]
 
 
-PRESETS = {"quick": Config(input_dimension=200, num_seeds=8), "paper": Config()}
+PRESETS = {"quick": Config(input_dimension=200, num_test=1000, num_seeds=8), "paper": Config()}
 
 
 def run(config: Config, context: Context) -> "xarray.Dataset":

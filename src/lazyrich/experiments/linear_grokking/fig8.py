@@ -61,8 +61,8 @@ class Config:
 
 PRESETS = {
     "quick": Config(
-        input_dimension=400, modulus=31, width=128, train_fractions=(0.5, 0.6, 0.7, 0.8, 0.9),
-        network_steps=(4500, 2500, 2000, 1700, 1600), num_seeds=4,
+        input_dimension=400, modulus=29, width=96, train_fractions=(0.5, 0.6, 0.7, 0.8, 0.9),
+        network_steps=(3500, 2000, 1600, 1400, 1300), num_seeds=4,
     ),
     "paper": Config(),
 }  # fmt: skip
