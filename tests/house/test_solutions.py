@@ -16,6 +16,11 @@ SOLUTIONS = {
          "weight_decay": 1e-3, "student_scale": 1.5, "label_noise": 0.1},
         ["train_loss", "test_loss", "train_accuracy", "test_accuracy"],
     ),
+    "TwoLayerGrokking": (
+        theory.TwoLayerGrokking,
+        {"aspect_ratio": 0.9, "width": 20, "learning_rate": 0.01, "threshold": 1e-3, "output_dimension": 2},
+        ["train_loss", "test_loss", "train_accuracy", "test_accuracy", "kernel"],
+    ),
     "MarchenkoPastur": (
         theory.MarchenkoPastur,
         {"aspect_ratio": 0.7},
@@ -120,7 +125,7 @@ def test_gradient_with_respect_to_the_solution(name, method, plain):
     with jax.enable_x64(True):
         gradient = jax.grad(lambda solution: jnp.sum(getattr(solution, method)(0.9)))(solution)
     for parameter, value in SOLUTIONS[name][1].items():
-        if parameter in ("output_dimension", "difference", "covariance"):
+        if parameter in ("output_dimension", "width", "difference", "covariance"):
             continue
         value, h = getattr(solution, parameter), 1e-6
         changed = [build(name, **(PLAIN.get(name, {}) if plain else {}) | {parameter: value + k * h})

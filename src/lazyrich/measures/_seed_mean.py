@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
     import xarray
 
@@ -21,7 +23,8 @@ def seed_mean(values: "xarray.DataArray", dimension: str = "seed") -> SeedMean:
         dimension: the dimension that counts the runs.
 
     Returns:
-        Mean and standard error, each without that dimension; NaN where a run is NaN.
+        Mean and standard error, each without that dimension; NaN where a run is NaN. Where a run is
+        infinite so is the mean, and its error is NaN.
 
     Example:
         >>> import xarray
@@ -32,5 +35,6 @@ def seed_mean(values: "xarray.DataArray", dimension: str = "seed") -> SeedMean:
     """
     runs = values.sizes[dimension]
     mean = values.mean(dimension, skipna=False)
-    squares = ((values - mean) ** 2).sum(dimension, skipna=False)
+    with np.errstate(invalid="ignore"):  # a run that never gets there has an infinite time
+        squares = ((values - mean) ** 2).sum(dimension, skipna=False)
     return SeedMean(mean, (squares / (runs - 1) / runs) ** 0.5 if runs > 1 else mean * float("nan"))

@@ -68,7 +68,9 @@ class TeacherStudent:
     def noise(self, key: Any) -> Any:
         """The noise on the training labels, shape (samples, outputs)."""
         shape = (self.num_samples, self.output_dimension)
-        return self.label_noise * standard_normal(key, shape) if self.label_noise else np.zeros(shape)
+        return (
+            self.label_noise * standard_normal(key, shape) if self.label_noise else np.zeros(shape)
+        )
 
     def weights(self, key: Any) -> Any:
         """A teacher, or a student at the start: both are drawn alike."""

@@ -292,7 +292,7 @@ def _travelled(m: TwoLayerGrokking, t: Any) -> Any:
     goal = _x(m, t)
     goal = goal + 0 * _kernel_at(m, goal)  # the full shape
     x = falling_time(lambda x: -elapsed(x), -jnp.where(goal > 0, goal, 1))
-    return jnp.where(goal > 0, x, 0)
+    return jnp.where(goal > 0, x, 0 * goal)  # NaN stays NaN
 
 
 def _with_last_axis(m: TwoLayerGrokking) -> TwoLayerGrokking:

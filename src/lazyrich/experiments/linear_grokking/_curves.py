@@ -58,8 +58,9 @@ def descend(
 
 
 def curves(
-    cases: Sequence[Case], config: Any, steps: Any, context: Context, num_seeds: Sequence[int] = ()
-) -> "xarray.Dataset":
+    cases: Sequence[Case], config: Any, steps: Any, context: Context,
+    num_seeds: Sequence[int] = (), name: str = "curves",
+) -> "xarray.Dataset":  # fmt: skip
     """Descent and theory of every case at the recorded steps, over `case`, `seed` and `time`.
 
     With `num_seeds` cases have different numbers of seeds, and NaN for those that others have more;
@@ -76,7 +77,7 @@ def curves(
     parts: list[list[xarray.Dataset]] = [[] for _ in cases]
     for index, seeds in context.track(work, "losses and accuracies"):
         piece = context.keep(
-            f"curves-{index}-{seeds[0]}", descend, cases[index], config, steps, thresholds, seeds
+            f"{name}-{index}-{seeds[0]}", descend, cases[index], config, steps, thresholds, seeds
         )
         parts[index].append(piece.squeeze("threshold", drop=True))
     descent = xarray.concat([xarray.concat(part, "seed") for part in parts], "case", join="outer")
@@ -217,14 +218,23 @@ def draw_curves(
     )  # fmt: skip
 
 
-def _draw_pair(axes: Any, curve: "xarray.Dataset", quantity: str, colour: str) -> None:
+def draw_accuracies(axes: Any, curve: "xarray.Dataset", prefix: str, colour: str) -> None:
+    """One pair of accuracies, of variables that begin with a prefix."""
+    _draw_pair(axes, curve, "accuracy", colour, prefix)
+
+
+def _draw_pair(
+    axes: Any, curve: "xarray.Dataset", quantity: str, colour: str, prefix: str = ""
+) -> None:
     for kind, dash in zip(KINDS, ((0, (3, 1.5)), "solid"), strict=True):
-        mean, error = measures.seed_mean(curve[f"{kind}_{quantity}"])
+        mean, error = measures.seed_mean(curve[f"{prefix}{kind}_{quantity}"])
         axes.fill_between(
             curve.time, mean - error, mean + error, color=colour, alpha=0.25, linewidth=0
         )
         axes.plot(curve.time, mean, color=colour, linestyle=dash, linewidth=2.4)
-        axes.plot(curve.time, curve[f"{kind}_{quantity}_theory"], color="black", linewidth=0.8)
+        axes.plot(
+            curve.time, curve[f"{prefix}{kind}_{quantity}_theory"], color="black", linewidth=0.8
+        )
 
 
 def draw_delays(axes: Any, x: Any, at: "xarray.Dataset", colour: str, label: str) -> None:

@@ -98,7 +98,7 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
     ).assign_attrs(CONVENTION.attributes())  # fmt: skip
 
 
-def _network(config: Config, index: int) -> simulate.ModularAdditionNetwork:
+def _network(config: Config, index: int) -> "simulate.ModularAdditionNetwork":
     return simulate.ModularAdditionNetwork(
         config.modulus, config.width, config.train_fractions[index]
     )
@@ -212,13 +212,15 @@ def fit(
     """Scale A, place λ* and rms relative error of Δt = A(λ* − λ)^(−power), which is linear in
     Δt^(−1/power).
     """
-    mean, error = measures.seed_mean(delays)
-    root = mean.values ** (-1 / power)
-    weight = power * mean.values / np.maximum(error.values, 1e-9 * mean.values) / root
-    slope, offset = np.polyfit(result.network_ratio.values, root, 1, w=weight)
-    predicted = (slope * result.network_ratio.values + offset) ** -power
-    misfit = np.sqrt(np.mean((predicted / mean.values - 1) ** 2))
-    return float((-slope) ** -power), float(-offset / slope), float(misfit)
+    mean, error = (part.values for part in measures.seed_mean(delays))
+    x, y = result.network_ratio.values, mean ** (-1 / power)
+    weight = (mean / np.maximum(error, 1e-9 * mean) / y) ** 2  # of y: the inverse of its variance
+    weight /= weight.sum()
+    centre, height = weight @ x, weight @ y
+    slope = weight @ ((x - centre) * (y - height)) / (weight @ (x - centre) ** 2)
+    predicted = (height + slope * (x - centre)) ** -power
+    misfit = np.sqrt(np.mean((predicted / mean - 1) ** 2))
+    return float((-slope) ** -power), float(centre - height / slope), float(misfit)
 
 
 def _fit_claims(result: "xarray.Dataset", delays: "xarray.DataArray") -> list[Claim]:
