@@ -7,7 +7,7 @@ import pytest
 from lazyrich import checks, experiments
 from lazyrich.core import UnknownIdError, bibtex, papers, reference
 
-ENTRY = re.compile(r"@(article|inproceedings)\{([a-z0-9-]+),\n(  \w+ = \{.+\},?\n)+\}")
+ENTRY = re.compile(r"@(article|inproceedings|misc)\{([a-z0-9-]+),\n(  \w+ = \{.+\},?\n)+\}")
 
 
 @pytest.mark.parametrize("key", papers())

@@ -116,3 +116,23 @@ def test_bad_input(changes, message):
     arguments = {"steps": [1], "learning_rate": 0.1, "seeds": [0]} | changes
     with pytest.raises(ArgumentError, match=message):
         simulate.linear_descent(tasks.TeacherStudent(4, 8), **arguments)
+
+
+@pytest.mark.parametrize("outputs", [6, 40])
+def test_more_outputs_than_inputs(outputs):
+    """Then the outputs are rotated; losses and accuracies are those of plain steps."""
+    task = tasks.TeacherStudent(input_dimension=5, num_samples=8, output_dimension=outputs)
+    X, X_test, _, T, S = draw(task, 30, seed=4)
+    D, rate = S - T, 0.3
+    for _ in range(25):
+        D = D - 2 * rate / outputs * (X.T @ X / 8) @ D
+    run = simulate.linear_descent(
+        task, [25], learning_rate=rate, seeds=[4], num_test=30, thresholds=(1e-3, 1e-2)
+    ).isel(seed=0, time=0)
+    errors, test = np.mean((X @ D) ** 2, axis=1), np.mean((X_test @ D) ** 2, axis=1)
+    assert run.train_loss.item() == pytest.approx(errors.mean(), rel=1e-10)
+    assert run.sampled_test_loss.item() == pytest.approx(test.mean(), rel=1e-10)
+    assert run.test_loss.item() == pytest.approx(np.sum(D**2) / outputs, rel=1e-10)
+    for index, level in enumerate((1e-3, 1e-2)):
+        assert run.train_accuracy[index].item() == pytest.approx(np.mean(errors <= level))
+        assert run.test_accuracy[index].item() == pytest.approx(np.mean(test <= level))

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lazyrich.core import ArgumentError, Status
+from lazyrich import simulate, tasks
+from lazyrich.core import ArgumentError, AssumptionError, Status
 from lazyrich.theory import LinearGrokking
 from lazyrich.theory._linear_grokking import _resolve
 
@@ -186,3 +187,74 @@ def test_shapes_that_do_not_fit():
         ArgumentError, match=r"must have shapes that broadcast.*aspect_ratio\[:, None\]"
     ):
         LinearGrokking(np.ones(3), weight_decay=np.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "outputs", "decay"),
+    [(0.9, 40, 0.0), (0.9, 400, 0.0), (0.5, 100, 0.05), (2.0, 100, 0.3)],
+)
+def test_accuracy_with_finitely_many_inputs(ratio, outputs, decay):
+    """Against descent: three standard errors, and what a χ² law of matched variance lacks."""
+    d_in, steps, seeds = 120, np.unique(np.round(np.geomspace(30, 1e6, 20))), 12
+    task = tasks.TeacherStudent(d_in, round(d_in / ratio), outputs)
+    run = simulate.linear_descent(
+        task, steps, learning_rate=0.01, seeds=range(seeds), weight_decay=decay, num_test=400
+    ).isel(threshold=0)  # fmt: skip
+    m = LinearGrokking(task.aspect_ratio, 0.01, 1e-3, output_dimension=outputs, weight_decay=decay)
+    for kind, finite in zip(("train", "test"), m.finite_accuracies(steps, d_in), strict=True):
+        found = run[f"{kind}_accuracy"]
+        error = 3 * found.std("seed", ddof=1).values / seeds**0.5 + 0.03
+        assert np.all(np.abs(found.mean("seed").values - finite) < error)
+
+
+@given(st.floats(0.05, 20), st.floats(0, 1e6), st.integers(1, 300))
+def test_infinitely_many_inputs_give_eq12(ratio, time, outputs):
+    m = LinearGrokking(ratio, 0.01, 1e-3, output_dimension=outputs)
+    train, test = m.finite_accuracies(time, 1e15)
+    assert train == pytest.approx(m.train_accuracy(time), abs=1e-6)
+    assert test == pytest.approx(m.test_accuracy(time), abs=1e-6)
+
+
+@given(st.floats(0.05, 20), st.floats(0, 1e8), st.integers(1, 1000), st.integers(2, 5000))
+def test_accuracies_with_finitely_many_inputs_are_shares(ratio, time, outputs, inputs):
+    m = LinearGrokking(ratio, 0.01, 1e-3, output_dimension=outputs)
+    for accuracy in m.finite_accuracies(time, inputs):
+        assert 0 <= accuracy <= 1
+
+
+def test_finite_accuracies_say_what_they_need():
+    with pytest.raises(AssumptionError, match=r"`label_noise` = 0, got 0\.1"):
+        LinearGrokking(0.9, label_noise=0.1).finite_accuracies(1.0, 100)
+    with pytest.raises(ArgumentError, match="`input_dimension` must be"):
+        LinearGrokking(0.9).finite_accuracies(1.0, 0)
+
+
+@given(st.floats(0.01, 0.95), st.floats(1e-200, 1e-4))
+def test_late_times_lie_on_the_late_forms(ratio, threshold):
+    m = LinearGrokking(ratio, 0.01, threshold)
+    for time, loss in (
+        (m.late_train_time(), m.late_train_loss),
+        (m.late_test_time(), m.late_test_loss),
+    ):
+        assert loss(time) == pytest.approx(threshold / 4, rel=1e-8)
+
+
+@given(st.floats(0.05, 0.8))
+def test_late_delays_tend_to_the_limit(ratio):
+    errors = []
+    for threshold in (1e-50, 1e-100, 1e-200):
+        m = LinearGrokking(ratio, 0.01, threshold)
+        exact = m.late_test_time() - m.late_train_time()
+        errors.append(abs(m.small_threshold_grokking_time() / exact - 1))
+        assert m.two_term_grokking_time() == pytest.approx(exact, rel=0.02)
+    assert errors[0] > 1.5 * errors[1] > 2.2 * errors[2]
+
+
+@pytest.mark.parametrize(
+    "method", ["late_train_time", "late_test_time", "two_term_grokking_time", "saturation_delay"]
+)
+def test_late_times_say_what_they_assume(method):
+    with pytest.raises(AssumptionError, match="`aspect_ratio` < 1"):
+        getattr(LinearGrokking(1.5), method)()
+    with pytest.raises(AssumptionError, match="`weight_decay` = 0"):
+        getattr(LinearGrokking(0.5, weight_decay=0.1), method)()

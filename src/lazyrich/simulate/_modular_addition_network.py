@@ -14,8 +14,7 @@ from lazyrich.tasks import ModularAddition
 
 
 class _Data(NamedTuple):
-    is_train: Any  # (p²,) share of the training loss: 1/N on training pairs, else 0
-    is_test: Any  # (p²,)
+    is_train: Any  # (p²,), 1 for the pairs that are trained on, 0 for the others
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,11 +66,11 @@ class ModularAdditionNetwork(Training):
         keys = jax.random.split(jax.random.key(seed))
         mask = self.task().train_mask(keys[1])
         weights = self._model().init(keys[0], first_std=1.0, second_std=1.0)
-        return weights, _Data(mask / mask.sum(), ~mask / (~mask).sum())
+        return weights, _Data(mask.astype(float))
 
     def loss(self, weights: TwoLayerWeights, data: _Data) -> Any:
         """Mean squared error over training pairs and outputs."""
-        return data.is_train @ self._errors(self._outputs(weights))
+        return _mean(self._errors(self._outputs(weights)), data.is_train)
 
     def record(self, weights: TwoLayerWeights, data: _Data) -> dict[str, Any]:
         """Losses and accuracies."""
@@ -80,8 +79,10 @@ class ModularAdditionNetwork(Training):
         labels = self._labels()
         is_right = (jnp.argmax(outputs, axis=1) == labels).astype(errors.dtype)
         return {
-            "train_loss": data.is_train @ errors, "test_loss": data.is_test @ errors,
-            "train_accuracy": data.is_train @ is_right, "test_accuracy": data.is_test @ is_right,
+            "train_loss": _mean(errors, data.is_train),
+            "test_loss": _mean(errors, 1 - data.is_train),
+            "train_accuracy": _mean(is_right, data.is_train),
+            "test_accuracy": _mean(is_right, 1 - data.is_train),
         }  # fmt: skip
 
     def attributes(self) -> dict[str, Any]:
@@ -108,3 +109,7 @@ class ModularAdditionNetwork(Training):
     def _errors(self, outputs: Any) -> Any:
         target = jax.nn.one_hot(self._labels(), self.modulus, dtype=outputs.dtype)
         return jnp.mean((outputs - target) ** 2, axis=1)
+
+
+def _mean(values: Any, mask: Any) -> Any:
+    return mask @ values / jnp.sum(mask)

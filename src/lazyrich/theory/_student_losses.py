@@ -52,20 +52,22 @@ def losses(student: Student, s: Any) -> tuple[Any, Any]:
 def spreads(student: Student, s: Any) -> tuple[Any, Any]:
     """E[f²]/E[f]² for training and test, f = ν(α²e² + r²) and α²e² + r² being a mode's part of a loss.
 
-    How unequally the loss is spread over the modes: 1/E[…] of them carry it. In logarithms, since losses
-    underflow before their ratio does: f is taken relative to the slowest mode.
+    How unequally the loss is spread over the modes. Losses underflow before their ratio does, so that f is
+    taken relative to the slowest mode: that of the bulk, or the atom if it counts.
     """
     ratio, g, alpha, _, _ = student
-    slowest = jnp.where(
-        g > 0, 0.0, edges(ratio)[0]
-    )  # with decay losses have a floor, and nothing underflows
-    slowest = jnp.where(ratio > 1, 0.0, slowest)
+    low = edges(ratio)[0]
+
+    def part(nu: Any, slowest: Any) -> Any:
+        e = jnp.exp(
+            -s * (nu + g - jnp.where(g > 0, 0, slowest)) / 2
+        )  # with decay losses have a floor
+        r = jnp.where(g > 0, (nu * e + g) / (nu + g), e)
+        return alpha**2 * e**2 + r**2
 
     def modes(nu: Any) -> tuple[Any, ...]:
-        e = jnp.exp(-s * (nu + g - slowest) / 2)
-        r = jnp.where(g > 0, (nu * e + g) / (nu + g), e)
-        f = alpha**2 * e**2 + r**2
-        return f, nu * f**2, f / nu, f**2 / nu
+        train, test = part(nu, low), part(nu, jnp.where(ratio > 1, 0, low))
+        return train, nu * train**2, test / nu, test**2 / nu
 
     mean, square, test_mean, test_square = bulk_sums(ratio, modes)
     at_zero = alpha**2 * jnp.exp(-s * g) + 1
@@ -73,7 +75,12 @@ def spreads(student: Student, s: Any) -> tuple[Any, Any]:
         test_mean + atom(ratio) * at_zero,
         test_square + atom(ratio) * at_zero**2,
     )
-    return square / mean**2, test_square / test_mean**2
+    return _over_square(square, mean), _over_square(test_square, test_mean)
+
+
+def _over_square(square: Any, mean: Any) -> Any:
+    known = mean**2 > 0  # else the loss is far below any threshold
+    return jnp.where(known, square / jnp.where(known, mean, 1) ** 2, 0)
 
 
 def initial_losses(student: Student) -> tuple[Any, Any]:
