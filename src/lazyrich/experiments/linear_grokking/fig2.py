@@ -25,7 +25,7 @@ CAPTION = (
     "leaves "
     "open the λ of the right panel."
 )
-SECONDS = {"quick": 15, "paper": 600}
+SECONDS = {"quick": 30, "paper": 600}
 REFERENCES = ("linear-grokking", "omnigrok")
 CONVENTION = _curves.CONVENTION
 LEVEL = math.erf(math.sqrt(2))
