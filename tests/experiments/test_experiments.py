@@ -40,9 +40,14 @@ SMALL = {
         "num_seeds": 2,
         "num_test": 50,
     },
-    "linear-grokking/fig5": {"num_times": 20},
+    "linear-grokking/fig5": {"num_times": 20, "input_dimension": 40, "num_seeds": 2},
     "linear-grokking/fig6": {"input_dimension": 40, "num_seeds": 2, "num_test": 50},
-    "linear-grokking/fig7": {"num_points": 8},
+    "linear-grokking/fig7": {
+        "num_points": 8,
+        "input_dimension": 40,
+        "num_test": 50,
+        "num_seeds": 2,
+    },
     "linear-grokking/fig8": {
         "input_dimension": 40,
         "linear_seeds": 2,

@@ -124,6 +124,21 @@ def delays(
     return measured.assign({"delay_theory": (("point", "threshold"), np.stack(exact))})
 
 
+FINE_STEPS = np.geomspace(1, 1e8, 400)
+
+
+def finite_delays(cases: Sequence[Case], config: Any, level: float) -> Any:
+    """Exact delays for the number of inputs there are, read off finely sampled curves."""
+    column = {
+        name: np.array([[getattr(case, name)] for case in cases])
+        for name in ("output_dimension", "weight_decay")
+    }
+    ratios = np.array([[case.task(config.input_dimension).aspect_ratio] for case in cases])
+    solution = theory.LinearGrokking(ratios, config.learning_rate, config.threshold, **column)
+    train, test = solution.finite_accuracies(FINE_STEPS, config.input_dimension)
+    return measures.grokking_delay(FINE_STEPS, train, test, level).time
+
+
 def _delay(
     case: Case, config: Any, steps: Any, thresholds: Sequence[float], level: float, seeds: range
 ) -> "xarray.Dataset":

@@ -58,7 +58,6 @@ PRESETS = {
 }  # fmt: skip
 CURVE_STEPS = np.unique(np.round(np.geomspace(1, 3e6, 45)))
 DELAY_STEPS = np.unique(np.round(np.geomspace(30, 3e6, 60)))
-FINE_STEPS = np.geomspace(1, 1e8, 400)
 FINE_OUTPUTS = np.unique(np.round(np.geomspace(1, 2000, 50)))
 
 
@@ -85,7 +84,7 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
         "train_accuracy_theory": (("case", "time"), np.stack([train for train, _ in finite])),
         "test_accuracy_theory": (("case", "time"), np.stack([test for _, test in finite])),
         "delay_printed": delays.delay_theory,
-        "delay_theory": (("point",), _finite_delay(smaller, *_parameters(smaller, points))),
+        "delay_theory": (("point",), _curves.finite_delays(points, smaller, LEVEL)),
     }
     return xarray.merge([curves, delays], compat="override").assign(exact | _fine(smaller)).assign_coords(
         outputs=("case", list(config.curve_outputs)),
@@ -95,25 +94,9 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
     ).assign_attrs(CONVENTION.attributes())  # fmt: skip
 
 
-def _parameters(config: Config, cases: list[_curves.Case]) -> tuple[Any, Any]:
-    """Aspect ratios, as whole numbers of samples give them, and numbers of outputs."""
-    ratios = [case.task(config.input_dimension).aspect_ratio for case in cases]
-    return np.array(ratios), np.array([case.output_dimension for case in cases])
-
-
 def _finite_curves(config: Config, case: _curves.Case, steps: Any) -> tuple[Any, Any]:
     solution = case.solution(config.input_dimension, config.learning_rate, config.threshold)
     return solution.finite_accuracies(steps, config.input_dimension)
-
-
-def _finite_delay(config: Config, ratio: Any, outputs: Any) -> Any:
-    """Delay for the number of inputs there are, read off finely sampled curves."""
-    solution = theory.LinearGrokking(
-        np.expand_dims(ratio, -1), config.learning_rate, config.threshold,
-        output_dimension=np.expand_dims(outputs, -1),
-    )  # fmt: skip
-    train, test = solution.finite_accuracies(FINE_STEPS, config.input_dimension)
-    return measures.grokking_delay(FINE_STEPS, train, test, LEVEL).time
 
 
 def _fine(config: Config) -> dict[str, Any]:
@@ -122,9 +105,11 @@ def _fine(config: Config) -> dict[str, Any]:
     infinite = theory.LinearGrokking(
         ratio, config.learning_rate, config.threshold, output_dimension=FINE_OUTPUTS
     )
+    cases = [_curves.Case(r, int(d)) for r in config.delay_ratios for d in FINE_OUTPUTS]
+    finite = _curves.finite_delays(cases, config, LEVEL).reshape(len(ratio), -1)
     return {
         "delay_fine": (dims, infinite.grokking_time(LEVEL).time),
-        "delay_fine_finite": (dims, _finite_delay(config, ratio, FINE_OUTPUTS)),
+        "delay_fine_finite": (dims, finite),
     }
 
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyrich import plotting, quantities, theory
-from lazyrich.core import Claim, Context, Status
+from lazyrich import measures, plotting, quantities, theory
+from lazyrich.core import Claim, Context, Status, require_seeds
 from lazyrich.experiments.linear_grokking import _curves
 
 if TYPE_CHECKING:
@@ -18,9 +18,10 @@ TITLE = "Phase diagrams of the grokking time"
 CAPTION = (
     "Exact delay between training and test accuracy reaching 0.95, against weight decay, number of outputs "
     "and λ. White: the test accuracy never gets there. The paper does not state the third parameter of "
-    "each panel: here λ = 0.9, one output, and no decay. Grey: both accuracies are there from the start."
+    "each panel: here λ = 0.9, one output, and no decay. Grey: both accuracies are there from the start. "
+    "Circles: gradient descent, in the same colours."
 )
-SECONDS = {"quick": 12, "paper": 40}
+SECONDS = {"quick": 15, "paper": 240}
 REFERENCES = ("linear-grokking",)
 CONVENTION = _curves.CONVENTION
 
@@ -34,41 +35,86 @@ class Config:
     learning_rate: float = 0.01
     threshold: float = 1e-3
     accuracy: float = 0.95
+    input_dimension: int = 1000
+    num_test: int = 1000
+    num_seeds: int = 16
+    seeds_per_chunk: int = 4
 
 
-PRESETS = {"quick": Config(), "paper": Config(num_points=160)}
+PRESETS = {
+    "quick": Config(input_dimension=300, num_test=400, num_seeds=8),
+    "paper": Config(num_points=160),
+}
+STEPS = np.unique(np.round(np.geomspace(10, 2e6, 90)))
+SAMPLED = {
+    ("outputs", "decay"): ((2, 1e-5), (12, 1e-5), (60, 1e-5), (12, 1e-4)),
+    ("ratio", "decay"): ((0.3, 1e-5), (0.6, 1e-5), (0.8, 1e-4), (0.6, 1e-3)),
+    ("ratio", "outputs"): ((0.3, 4), (0.6, 4), (0.6, 40), (0.8, 12)),
+}
+"""Where descent looks at the diagrams: row and column values of each panel."""
 
 
 def axes_of(config: Config) -> dict[str, np.ndarray]:
     """The values along each axis."""
     return {
         "decay": np.geomspace(1e-6, 1e-1, config.num_points),
-        "outputs": np.unique(np.round(np.geomspace(1, 2000, config.num_points + 20))),
+        "outputs": np.unique(np.round(np.geomspace(1, 2000, config.num_points * 4 // 3))),
         "ratio": np.linspace(0.02, 1.2, config.num_points),
     }
 
 
 def run(config: Config, context: Context) -> "xarray.Dataset":
-    """Exact grokking times on three grids, a band of rows at a time."""
+    """Exact grokking times on three grids, in one call; descent at some of their points."""
     import xarray
 
     values = axes_of(config)
-    decay, outputs, ratio = values["decay"], values["outputs"], values["ratio"]
-    panels = {
-        ("outputs", "decay"): {"output_dimension": outputs[:, None], "weight_decay": decay},
-        ("ratio", "decay"): {"aspect_ratio": ratio[:, None], "weight_decay": decay},
-        ("ratio", "outputs"): {"aspect_ratio": ratio[:, None], "output_dimension": outputs},
+    shapes = {panel: tuple(values[axis].size for axis in panel) for panel in SAMPLED}
+    grids = {
+        panel: dict(
+            zip(panel, np.meshgrid(*(values[axis] for axis in panel), indexing="ij"), strict=True)
+        )
+        for panel in SAMPLED
     }
+    fixed = {"outputs": 1.0, "decay": 0.0, "ratio": config.aspect_ratio}
+    flat = {
+        axis: np.concatenate([
+            np.ravel(grid[axis]) if axis in grid else np.full(np.prod(shapes[panel]), value)
+            for panel, grid in grids.items()
+        ]) for axis, value in fixed.items()
+    }  # fmt: skip
+    exact = theory.LinearGrokking(
+        flat["ratio"], config.learning_rate, config.threshold,
+        output_dimension=flat["outputs"], weight_decay=flat["decay"],
+    ).grokking_time(config.accuracy)  # fmt: skip
+    cuts = np.cumsum([np.prod(shape) for shape in shapes.values()])[:-1]
     variables = {}
-    for (row, column), parameters in context.track(list(panels.items()), "phase diagrams"):
-        common = {
-            "aspect_ratio": config.aspect_ratio, "learning_rate": config.learning_rate,
-            "threshold": config.threshold,
-        }  # fmt: skip
-        delay = theory.LinearGrokking(**common | parameters).grokking_time(config.accuracy)
-        variables[f"delay_{row}_{column}"] = ((row, column), delay.time)
-        variables[f"status_{row}_{column}"] = ((row, column), delay.status)
-    return xarray.Dataset(variables, values, CONVENTION.attributes())
+    for panel, delay, status in zip(
+        SAMPLED, np.split(exact.time, cuts), np.split(exact.status, cuts), strict=True
+    ):
+        variables["delay_" + "_".join(panel)] = (panel, delay.reshape(shapes[panel]))
+        variables["status_" + "_".join(panel)] = (panel, status.reshape(shapes[panel]))
+    diagrams = xarray.Dataset(variables, values, CONVENTION.attributes())
+    return xarray.merge([diagrams, _descent(config, context)], combine_attrs="drop_conflicts")
+
+
+def _sampled_cases(config: Config) -> list[_curves.Case]:
+    fixed = {"outputs": 1, "decay": 0.0, "ratio": config.aspect_ratio}
+    points = [
+        fixed | dict(zip(panel, point, strict=True))
+        for panel in SAMPLED
+        for point in SAMPLED[panel]
+    ]
+    return [_curves.Case(at["ratio"], int(at["outputs"]), at["decay"]) for at in points]
+
+
+def _descent(config: Config, context: Context) -> "xarray.Dataset":
+    """Delays read off descent, over `point` and `seed`, and exact ones for this number of inputs."""
+    cases = _sampled_cases(config)
+    thresholds = (config.threshold,)
+    measured = _curves.delays("points", cases, config, STEPS, thresholds, config.accuracy, context)
+    finite = _curves.finite_delays(cases, config, config.accuracy)
+    kept = measured.squeeze("threshold", drop=True)[["delay"]].rename(delay="measured_delay")
+    return kept.assign(finite_delay=(("point",), finite))
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
@@ -80,7 +126,14 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     ridge = by_outputs.sel(ratio=0.9, method="nearest")
     reached = np.isfinite(by_decay.sel(ratio=0.9, method="nearest"))
     edge = float(result.decay[int(reached.sum()) - 1])
-    return [
+    error, uncertainty = _curves.rms_deviation(result.measured_delay / result.finite_delay)
+    found = [
+        Claim(
+            "Descent finds the delays of the diagrams, for the number of inputs there are (rms relative "
+            "error over "
+            f"{result.sizes['point']} points)", "Fig. 7", 0.15, error, "at-most", uncertainty=uncertainty,
+            num_seeds=result.sizes["seed"],
+        ),
         Claim(
             "Without decay and with one output, generalisation fails exactly where λ > 1 leaves too much "
             "loss (points of the diagram that disagree)",
@@ -107,6 +160,7 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
             "Fig. 7, Sec. 3.3.1", 0, float(by_outputs.isel(outputs=-1).where(~never).max()), "absolute",
         ),
     ]  # fmt: skip
+    return require_seeds(found, 8)
 
 
 def _largest_decay(config: Config) -> float:
@@ -135,14 +189,15 @@ def figure(result: "xarray.Dataset", config: Config) -> "Figure":
     }
     for panel, ((row, column), title) in zip(axes[0], fixed.items(), strict=True):
         delay = result[f"delay_{row}_{column}"]
-        _draw_map(picture, panel, delay, row, column)
+        mesh = _draw_map(picture, panel, delay, row, column)
+        _draw_points(panel, mesh, result, (row, column))
         panel.set(xlabel=labels[column], ylabel=labels[row], title=title, xscale="log")
         if row == "outputs":
             panel.set_yscale("log")
     return picture
 
 
-def _draw_map(picture: Any, axes: Any, delay: "xarray.DataArray", row: str, column: str) -> None:
+def _draw_map(picture: Any, axes: Any, delay: "xarray.DataArray", row: str, column: str) -> Any:
     from matplotlib.colors import LogNorm
 
     visible = delay.where(np.isfinite(delay) & (delay > 0))
@@ -156,3 +211,22 @@ def _draw_map(picture: Any, axes: Any, delay: "xarray.DataArray", row: str, colu
         axes.contourf(delay[column], delay[row], delay == 0, [0.5, 1.5], colors=["0.85"])
     axes.grid(False)
     picture.colorbar(mesh, ax=axes, label="delay (steps)")
+    return mesh
+
+
+def _draw_points(axes: Any, mesh: Any, result: "xarray.Dataset", panel: tuple[str, str]) -> None:
+    """What descent found, in the colours of the map."""
+    points = [(key, point) for key in SAMPLED for point in SAMPLED[key]]
+    mean = measures.seed_mean(result.measured_delay).mean.values
+    for (key, (row, column)), delay in zip(points, mean, strict=True):
+        if key == panel:
+            axes.scatter(
+                column,
+                row,
+                c=[delay],
+                norm=mesh.norm,
+                cmap=mesh.cmap,
+                s=45,
+                edgecolors="white",
+                zorder=3,
+            )
