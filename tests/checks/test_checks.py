@@ -25,7 +25,8 @@ EXPECTED = {
     "linear-grokking": [
         f"eq{number}"
         for number in (*range(3, 16), *range(17, 29), 30, 32, 33, 35, 36, 37, 38, 40, 41, 42)
-    ]
+    ],
+    "saddles": ["thm4", "lemma6", *(f"eq{number}" for number in (9, 34, 37, 39, 42))],
 }
 
 

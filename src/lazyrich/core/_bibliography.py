@@ -52,6 +52,15 @@ _REFERENCES = [
         url="https://arxiv.org/abs/2310.16441",
     ),
     Reference(
+        key="saddles",
+        kind="inproceedings",
+        title="Saddle-to-Saddle Dynamics Explains A Simplicity Bias Across Neural Network Architectures",
+        authors=("Zhang, Yedi", "Saxe, Andrew", "Latham, Peter E."),
+        year=2026,
+        venue="International Conference on Learning Representations",
+        url="https://arxiv.org/abs/2512.20607",
+    ),
+    Reference(
         key="marchenko-pastur",
         kind="article",
         title="Distribution of eigenvalues for some sets of random matrices",

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from lazyrich.core import argument_error, compute, is_traced, real
 from lazyrich.theory._solution import Solution, times
+from lazyrich.theory._symmetric_exponential import propagate, propagate_in_basis
 
 
 class LinearFlow(Solution):
@@ -110,30 +110,8 @@ def _squared_length(D: Any) -> Any:
 
 def _propagate_in_basis(basis: tuple[Any, Any], start: Any, eta_t: Any) -> Any:
     nu, V = basis
-    decay = jnp.exp(-2 * eta_t[..., None] * jnp.maximum(nu, 0))
-    return (decay * (V.T @ start)) @ V.T
+    return propagate_in_basis((jnp.maximum(nu, 0), V), start[:, None], -2 * eta_t)[..., 0]
 
 
-@jax.custom_jvp
 def _propagate(covariance: Any, start: Any, eta_t: Any) -> Any:
-    """exp(−2ηtΣ)·D₀, differentiable at repeated eigenvalues too."""
-    return _propagate_in_basis(jnp.linalg.eigh(covariance), start, eta_t)
-
-
-@_propagate.defjvp
-def _propagate_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
-    """Daleckii and Krein: dΣ enters through the divided differences of the exponential."""
-    covariance, start, eta_t = primals
-    d_covariance, d_start, d_eta_t = tangents
-    nu, V = jnp.linalg.eigh(covariance)
-    nu = jnp.maximum(nu, 0)
-    tau = 2 * eta_t[..., None]
-    decay, c = jnp.exp(-tau * nu), V.T @ start
-    gap, least = jnp.abs(nu[:, None] - nu), jnp.minimum(nu[:, None], nu)
-    x = tau[..., None] * gap
-    share = jnp.where(x > 0, -jnp.expm1(-x) / jnp.where(x > 0, x, 1), 1)
-    divided = -tau[..., None] * jnp.exp(-tau[..., None] * least) * share
-    symmetric = V.T @ (d_covariance + d_covariance.T) @ V / 2
-    turned = jnp.einsum("...ij,ij,j->...i", divided, symmetric, c)
-    rate = -2 * d_eta_t[..., None] * nu * decay * c
-    return (decay * c) @ V.T, (turned + decay * (V.T @ d_start) + rate) @ V.T
+    return propagate(-covariance, start[:, None], 2 * eta_t, 0.0)[..., 0]

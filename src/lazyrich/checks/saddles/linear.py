@@ -1,0 +1,295 @@
+"""Theorem 4, Lemma 6 and Eq. 9, 34–42: networks that are linear in their first layer."""
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from lazyrich import theory
+from lazyrich.core import CheckResult, check
+
+
+def _data(seed: int, inputs: int, outputs: int, num_samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Correlated inputs, and outputs that are no linear function of them."""
+    rng = np.random.default_rng(seed)
+    Z = rng.standard_normal((num_samples, inputs)) @ rng.standard_normal((inputs, inputs))
+    Y = Z @ rng.standard_normal((inputs, outputs)) + rng.standard_normal((num_samples, outputs))
+    return Z, Y
+
+
+def _loss_and_gradient(Z: np.ndarray, Y: np.ndarray) -> tuple[Any, Any, Any]:
+    """Loss ½⟨‖y − Wz‖²⟩ of flat weights (U, V), gradient and Hessian, by automatic differentiation."""
+    import jax
+    import jax.numpy as jnp
+
+    def loss(flat: Any, width: int) -> Any:
+        split = Z.shape[1] * width
+        first, second = flat[:split].reshape(-1, width), flat[split:].reshape(width, -1)
+        return jnp.mean(jnp.sum((Z @ first @ second - Y) ** 2, axis=1)) / 2
+
+    def at(function: Any) -> Any:
+        compiled = jax.jit(function, static_argnums=1)
+
+        def evaluate(flat: np.ndarray, width: int) -> np.ndarray:
+            with jax.enable_x64(True):
+                return np.asarray(compiled(jnp.asarray(flat), width))
+
+        return evaluate
+
+    return at(loss), at(jax.grad(loss)), at(jax.hessian(loss))
+
+
+SHAPES = ((3, 2, 4), (2, 3, 3), (4, 4, 5), (5, 1, 2))
+"""Inputs, outputs and units."""
+
+
+@check(
+    "saddles/eq9",
+    "Gradient flow of a network that is linear in its first layer",
+    against="automatic differentiation of the loss over samples",
+)
+def eq9() -> CheckResult:
+    """Eq. 9, for the loss with ½."""
+    errors = []
+    for seed, (inputs, outputs, width) in enumerate(SHAPES):
+        Z, Y = _data(seed, inputs, outputs, 20)
+        rng = np.random.default_rng(seed)
+        U, V = rng.standard_normal((inputs, width)), rng.standard_normal((width, outputs))
+        gradient = _loss_and_gradient(Z, Y)[1](np.concatenate([U.ravel(), V.ravel()]), width)
+        rest = Y.T @ Z / 20 - (U @ V).T @ Z.T @ Z / 20
+        printed = -np.concatenate([(rest.T @ V.T).ravel(), (rest @ U).T.ravel()])
+        errors.append(np.max(np.abs(gradient - printed)) / np.max(np.abs(gradient)))
+    return CheckResult(max(errors), 1e-12, len(errors))
+
+
+@check(
+    "saddles/eq34",
+    "Exact growth of small weights",
+    against="Runge–Kutta integration of Eq. 10",
+)
+def eq34() -> CheckResult:
+    """Eq. 34 and 35, more inputs than outputs and the other way round."""
+    from scipy.integrate import solve_ivp
+
+    errors = []
+    for seed, (inputs, outputs, width) in enumerate(SHAPES):
+        rng = np.random.default_rng(seed)
+        S = rng.standard_normal((outputs, inputs))
+        U, V = rng.standard_normal((inputs, width)), rng.standard_normal((width, outputs))
+
+        def velocity(t: float, flat: np.ndarray, S=S, split=V.size, inputs=inputs) -> np.ndarray:
+            v, u = flat[:split].reshape(-1, S.shape[0]), flat[split:].reshape(-1, inputs)
+            return np.concatenate([(u @ S.T).ravel(), (v @ S).ravel()])
+
+        times = np.linspace(0, 2, 5)
+        start = np.concatenate([V.ravel(), U.T.ravel()])
+        flow = solve_ivp(
+            velocity, (0, 2), start, method="DOP853", t_eval=times, rtol=1e-12, atol=1e-12
+        )
+        v, u = (
+            flow.y[: V.size].T.reshape(5, width, outputs),
+            flow.y[V.size :].T.reshape(5, width, inputs),
+        )
+        exact = np.concatenate([v, u], axis=-1)
+        found = theory.LinearEscape(S, U, V).units(times)
+        errors.append(np.max(np.abs(found - exact)) / np.max(np.abs(exact)))
+        errors.append(_printed_solution(S, U, V, times, found))
+    return CheckResult(max(errors), 1e-9, len(errors))
+
+
+def _printed_solution(
+    S: np.ndarray, U: np.ndarray, V: np.ndarray, times: Any, found: np.ndarray
+) -> float:
+    """Largest difference between Eq. 34 with Eq. 35 as they are printed and the library's solution."""
+    Q, s, Rt = np.linalg.svd(S, full_matrices=False)
+    theta = np.concatenate([V, U.T], axis=1)  # (units, outputs + inputs)
+    c, b = (V @ Q + U.T @ Rt.T) / 2, (V @ Q - U.T @ Rt.T) / 2
+    up, down = np.concatenate([Q, Rt.T]).T, np.concatenate([Q, -Rt.T]).T
+    rest = theta - c @ up - b @ down
+    printed = np.stack(
+        [(c * np.exp(s * t)) @ up + (b * np.exp(-s * t)) @ down + rest for t in times]
+    )
+    return float(np.max(np.abs(printed - found)) / np.max(np.abs(found)))
+
+
+@check(
+    "saddles/eq37",
+    "Time to escape from the saddle at zero",
+    against="bisection on the length of the winning part of the integrated weights",
+)
+def eq37() -> CheckResult:
+    """Eq. 36 and 37, with a largest singular value of multiplicity 1 and 2."""
+    errors = []
+    for values in ((3.0, 1.0, 0.5), (2.0, 2.0, 0.3)):
+        escape = _escape(37, values, 1e-5)
+        times = escape.escape_time(0.1)
+        for unit, time in enumerate(times.time):
+            errors.append(abs(float(escape.aligned(float(time))[unit]) / 0.1 - 1))
+        length = escape.aligned(1.0) / escape.aligned(0.0)
+        errors.append(float(np.max(np.abs(length / np.exp(values[0]) - 1))))
+    return CheckResult(max(errors), 1e-10, len(errors))
+
+
+def _escape(seed: int, values: Any, scale: float, width: int = 4) -> "theory.LinearEscape":
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(rng.standard_normal((4, 3)))[0]
+    R = np.linalg.qr(rng.standard_normal((5, 3)))[0]
+    first, second = (scale * rng.standard_normal(shape) for shape in ((5, width), (width, 4)))
+    return theory.LinearEscape((Q * values) @ R.T, first, second)
+
+
+@check(
+    "saddles/eq39",
+    "How small the rest is when the winning directions are large",
+    against="slope of the logarithm against that of the initial scale, between ε = 1e-60 and 1e-120",
+)
+def eq39() -> CheckResult:
+    """Eq. 38 and 39: the rest is of order ε to the power 1 − s_{r+1}/s₁."""
+    errors = []
+    for values in ((3.0, 1.0, 0.5), (2.0, 2.0, 0.3), (1.0, 0.9, 0.1), (1.0, 0.0, 0.0)):
+        logs = []
+        for scale in (1e-60, 1e-120):
+            escape = _escape(39, values, scale)
+            time = float(escape.escape_time().time[0])
+            logs.append(math.log(float(escape.misaligned(time)[0])))
+        slope = (logs[0] - logs[1]) / (60 * math.log(10))
+        errors.append(abs(slope - float(escape.misalignment_exponent())))
+    return CheckResult(max(errors), 0.01, len(errors))
+
+
+@check(
+    "saddles/thm4",
+    "Small weights align with the directions of the largest singular value",
+    against="gradient flow of the whole loss, by Runge–Kutta, until the first unit is of size 0.1",
+    seconds=4,
+)
+def thm4() -> CheckResult:
+    """Theorem 4 for the true dynamics of Eq. 9: the rest stays below ε to the power 1 − s_{r+1}/s₁, times a
+    constant.
+
+    The error is the largest ratio of the two, over scales: a constant would settle, another power would grow.
+    """
+    ratios = []
+    for scale in (1e-4, 1e-6, 1e-8):
+        start, escape = _whole_flow(scale)
+        growth, V = np.linalg.eigh(_blocks(np.asarray(escape.correlation)))
+        rest = np.linalg.norm(start @ V[:, growth < growth[-1] * (1 - 1e-9)], axis=1).max()
+        ratios.append(rest / scale ** float(escape.misalignment_exponent()))
+    return CheckResult(max(ratios), 10.0, len(ratios))
+
+
+def _blocks(S: np.ndarray) -> np.ndarray:
+    return np.block([[np.zeros((S.shape[0],) * 2), S], [S.T, np.zeros((S.shape[1],) * 2)]])
+
+
+def _whole_flow(scale: float) -> tuple[np.ndarray, Any]:
+    """Units at the moment when the largest is 0.1 long, under Eq. 9."""
+    from scipy.integrate import solve_ivp
+
+    escape = _escape(4, (2.0, 0.8, 0.4), scale)
+    S, outputs = np.asarray(escape.correlation), 4
+    covariance = np.diag([1.0, 2.0, 0.5, 1.5, 1.0])
+
+    def velocity(t: float, flat: np.ndarray) -> np.ndarray:
+        units = flat.reshape(-1, 9)
+        v, u = units[:, :outputs], units[:, outputs:]
+        rest = S - (v.T @ u) @ covariance
+        return np.concatenate([u @ rest.T, v @ rest], axis=1).ravel()
+
+    def is_large(t: float, flat: np.ndarray) -> float:
+        return np.linalg.norm(flat.reshape(-1, 9), axis=1).max() - 0.1
+
+    is_large.terminal = True  # pyright: ignore[reportFunctionMemberAccess]
+    flow = solve_ivp(
+        velocity,
+        (0, 100),
+        escape.units(0.0).ravel(),
+        method="DOP853",
+        events=is_large,
+        rtol=1e-10,
+        atol=1e-20,
+    )
+    return flow.y_events[0][0].reshape(-1, 9), escape
+
+
+@check(
+    "saddles/lemma6",
+    "All fixed points of a linear network: map, loss, and Hessian index",
+    against="automatic differentiation of the loss over samples, every set of modes, random mixing of units",
+    seconds=10,
+)
+def lemma6() -> CheckResult:
+    """Lemma 6: the weights have no gradient, and the map, loss and number of descending directions are as
+    stated.
+
+    That there is no other is tried from random starts: where the gradient vanishes, the map is one of these.
+    """
+    errors = []
+    for seed, (inputs, outputs, width) in enumerate(SHAPES):
+        Z, Y = _data(seed, inputs, outputs, 30)
+        power = np.mean(np.sum(Y**2, axis=1))
+        points = theory.LinearFixedPoints(Y.T @ Z / 30, Z.T @ Z / 30, power)
+        loss, gradient, hessian = _loss_and_gradient(Z, Y)
+        mixing = np.random.default_rng(seed).standard_normal((width, width))
+        for number in range(min(points.num_modes, width) + 1):
+            for modes in itertools.combinations(range(points.num_modes), number):
+                weights = points.weights(modes, width, mixing)
+                flat = np.concatenate([weights.first.ravel(), weights.second.ravel()])
+                scale = np.abs(points.correlation).max() * np.abs(flat).max()
+                errors.append(np.abs(gradient(flat, width)).max() / max(scale, 1))
+                errors.append(abs(float(loss(flat, width)) / float(points.loss(modes)) - 1))
+                eigenvalues = np.linalg.eigvalsh(hessian(flat, width))
+                negative = int(np.sum(eigenvalues < -1e-9 * np.abs(eigenvalues).max()))
+                errors.append(abs(negative - points.hessian_index(modes, width)))
+    errors += _found_maps()
+    return CheckResult(max(errors), 1e-9, len(errors))
+
+
+def _found_maps() -> list[float]:
+    """How far the maps of fixed points found by Gauss–Newton on the gradient are from stated ones."""
+    from scipy.optimize import least_squares
+
+    Z, Y = _data(6, 3, 2, 30)
+    points = theory.LinearFixedPoints(Y.T @ Z / 30, Z.T @ Z / 30)
+    stated = [points.map(modes) for modes in ((), (0,), (1,), (0, 1))]
+    _, gradient, hessian = _loss_and_gradient(Z, Y)
+    distances, reached = [], set()
+    for seed in range(12):
+        start = np.random.default_rng(seed).standard_normal(10)
+        end: Any = least_squares(
+            lambda x: gradient(x, 2), start, xtol=1e-15, ftol=1e-15, gtol=1e-15,
+            jac=lambda x: hessian(x, 2),  # pyright: ignore[reportArgumentType]
+        )  # fmt: skip
+        if np.abs(end.fun).max() < 1e-11:
+            found = (end.x[:6].reshape(3, 2) @ end.x[6:].reshape(2, 2)).T
+            gaps = [np.abs(found - W).max() for W in stated]
+            distances.append(
+                float(min(gaps)) * 1e-3
+            )  # a gradient of 1e-11 leaves the map less exact
+            reached.add(int(np.argmin(gaps)))
+    return [*distances, 0.0 if len(reached) > 1 else 1.0]
+
+
+@check(
+    "saddles/eq42",
+    "What drives the escape from a fixed point",
+    against="the gradient's derivative in the direction of unused units, by automatic differentiation",
+)
+def eq42() -> CheckResult:
+    """Eq. 41 and 42: near a fixed point small unused units grow with the projected correlation."""
+    errors = []
+    for seed, (inputs, outputs, width) in enumerate(SHAPES[:3]):
+        Z, Y = _data(seed, inputs, outputs, 30)
+        points = theory.LinearFixedPoints(Y.T @ Z / 30, Z.T @ Z / 30)
+        modes = list(range(min(points.num_modes, width - 1, 1)))
+        weights = points.weights(modes, width)
+        flat = np.concatenate([weights.first.ravel(), weights.second.ravel()])
+        H = _loss_and_gradient(Z, Y)[2](flat, width)
+        first = np.arange(inputs * width).reshape(inputs, width)[:, -1]
+        second = inputs * width + np.arange(width * outputs).reshape(width, outputs)[-1]
+        found = -H[np.ix_(second, first)]  # dv̇/du of the last unit, which is not used
+        errors.append(np.max(np.abs(found - points.residual_correlation(modes))))
+        errors.append(np.max(np.abs(H[np.ix_(first, first)])))
+        errors.append(abs(points.escape_rate(modes) - np.linalg.svd(found)[1][0]))
+    return CheckResult(max(errors), 1e-10, len(errors))
