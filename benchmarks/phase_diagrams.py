@@ -18,7 +18,6 @@ from losses import RATE, by_quadrature, over_angle, over_density
 from scipy.optimize import brentq
 from scipy.special import gammaincinv
 
-from lazyrich.core import Context
 from lazyrich.experiments.linear_grokking import fig7
 
 LATEST = 1e12
@@ -67,7 +66,7 @@ def sample_points(
 
 def timed_run(config: fig7.Config) -> tuple[xarray.Dataset, float]:
     begin = time.perf_counter()
-    result = fig7.run(config, Context())
+    result = fig7.diagrams(config)
     return result, time.perf_counter() - begin
 
 

@@ -64,7 +64,7 @@ class LinearEscape(Solution):
         >>> escape = LinearEscape(np.diag([2.0, 1.0]), first=np.full((2, 1), 1e-6), second=np.full((1, 2),
         1e-6))
         >>> escape.escape_time().time.round(3), escape.misalignment_exponent()
-        (array([6.735]), np.float64(0.5))
+        (array([6.734]), np.float64(0.5))
     """
 
     correlation: Any

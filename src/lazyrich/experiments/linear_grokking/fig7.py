@@ -64,7 +64,16 @@ def axes_of(config: Config) -> dict[str, np.ndarray]:
 
 
 def run(config: Config, context: Context) -> "xarray.Dataset":
-    """Exact grokking times on three grids, in one call; descent at some of their points."""
+    """The three diagrams, and descent at some of their points."""
+    import xarray
+
+    return xarray.merge(
+        [diagrams(config), _descent(config, context)], combine_attrs="drop_conflicts"
+    )
+
+
+def diagrams(config: Config) -> "xarray.Dataset":
+    """Exact grokking times on three grids, all in one call: one compilation."""
     import xarray
 
     values = axes_of(config)
@@ -93,8 +102,7 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
     ):
         variables["delay_" + "_".join(panel)] = (panel, delay.reshape(shapes[panel]))
         variables["status_" + "_".join(panel)] = (panel, status.reshape(shapes[panel]))
-    diagrams = xarray.Dataset(variables, values, CONVENTION.attributes())
-    return xarray.merge([diagrams, _descent(config, context)], combine_attrs="drop_conflicts")
+    return xarray.Dataset(variables, values, CONVENTION.attributes())
 
 
 def _sampled_cases(config: Config) -> list[_curves.Case]:
