@@ -54,15 +54,15 @@ class LinearEscape(Solution):
         correlation: $\Sigma_{yz}$, shape (outputs, inputs).
         first: first layer at the start, shape (inputs, units).
         second: second layer at the start, shape (units, outputs).
-        learning_rate: η > 0; time is then counted in steps. With 1, the default, time is learning rate ×
-        step.
+        learning_rate: η > 0; time is then counted in steps. With 1, the default, time is
+            learning rate × step.
         degeneracy: singular values that differ by less than this share of the largest count as equal to it.
 
     Example:
         >>> import numpy as np
         >>> from lazyrich.theory import LinearEscape
-        >>> escape = LinearEscape(np.diag([2.0, 1.0]), first=np.full((2, 1), 1e-6), second=np.full((1, 2),
-        1e-6))
+        >>> small = np.full((2, 1), 1e-6)
+        >>> escape = LinearEscape(np.diag([2.0, 1.0]), first=small, second=small.T)
         >>> escape.escape_time().time.round(3), escape.misalignment_exponent()
         (array([6.734]), np.float64(0.5))
     """

@@ -43,8 +43,8 @@ class LinearFixedPoints:
     Args:
         correlation: $\Sigma_{yz}$, shape (outputs, inputs).
         covariance: $\Sigma_{zz}$, shape (inputs, inputs), symmetric, positive semi-definite.
-        output_power: mean squared norm of the outputs; without it the least that fits, $\sum_k\mu_k$, so
-        that the best loss is 0.
+        output_power: mean squared norm of the outputs; without it the least that fits, $\sum_k\mu_k$,
+            so that the best loss is 0.
 
     Example:
         >>> import numpy as np
