@@ -38,8 +38,7 @@ class ModularAdditionNetwork(Training):
         modulus: p.
         width: $d_h$.
         train_fraction: share of the pairs that is trained on. It changes no shape, so that runs with
-        different
-            shares use the same compiled code.
+            different shares use the same compiled code.
 
     Example:
         >>> from lazyrich import simulate
