@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from lazyrich.core import Convention
 from lazyrich.models import TwoLayer, TwoLayerWeights
@@ -75,7 +74,7 @@ class ModularAdditionNetwork(Training):
         """Losses and accuracies."""
         outputs = self._outputs(weights)
         errors = self._errors(outputs)
-        labels = self._labels()
+        labels = self.task().labels
         is_right = (jnp.argmax(outputs, axis=1) == labels).astype(errors.dtype)
         return {
             "train_loss": _mean(errors, data.is_train),
@@ -95,10 +94,6 @@ class ModularAdditionNetwork(Training):
     def _model(self) -> TwoLayer:
         return TwoLayer(2 * self.modulus, self.width, self.modulus, "quadratic")
 
-    def _labels(self) -> np.ndarray:
-        residues = np.arange(self.modulus)
-        return ((residues[:, None] + residues) % self.modulus).ravel()
-
     def _outputs(self, weights: TwoLayerWeights) -> Any:
         """Outputs for all pairs, shape (p², p)."""
         left, right = weights.first[: self.modulus], weights.first[self.modulus :]
@@ -106,7 +101,7 @@ class ModularAdditionNetwork(Training):
         return hidden @ weights.second / self.width
 
     def _errors(self, outputs: Any) -> Any:
-        target = jax.nn.one_hot(self._labels(), self.modulus, dtype=outputs.dtype)
+        target = jax.nn.one_hot(self.task().labels, self.modulus, dtype=outputs.dtype)
         return jnp.mean((outputs - target) ** 2, axis=1)
 
 

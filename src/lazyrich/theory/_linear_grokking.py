@@ -22,7 +22,7 @@ from lazyrich.quantities._threshold_accuracy import accuracy_from_loss, loss_fro
 from lazyrich.theory import _late_times
 from lazyrich.theory._first_crossing import Falling, delay, first_crossing
 from lazyrich.theory._marchenko_pastur import MarchenkoPastur
-from lazyrich.theory._solution import Solution, check_broadcast, fitting, times
+from lazyrich.theory._solution import Solution, accuracy_level, check_broadcast, fitting, times
 from lazyrich.theory._student_losses import (
     Student,
     initial_losses,
@@ -173,15 +173,15 @@ class LinearGrokking(Solution):
 
     def train_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """When the training accuracy reaches a level."""
-        return compute_elementwise(_train_time, _resolve(self), _level(accuracy, self))
+        return compute_elementwise(_train_time, _resolve(self), accuracy_level(accuracy, self))
 
     def test_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """When the test accuracy first reaches a level; `inf` where it never does."""
-        return compute_elementwise(_test_time, _resolve(self), _level(accuracy, self))
+        return compute_elementwise(_test_time, _resolve(self), accuracy_level(accuracy, self))
 
     def grokking_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """Delay between training and test accuracy reaching a level, on the exact curves."""
-        return compute_elementwise(_grokking_time, _resolve(self), _level(accuracy, self))
+        return compute_elementwise(_grokking_time, _resolve(self), accuracy_level(accuracy, self))
 
     def limits(self) -> tuple[Any, Any]:
         """Training and test loss for t → ∞, in closed form for any decay, noise and λ."""
@@ -192,7 +192,7 @@ class LinearGrokking(Solution):
 
         With label noise the test loss may dip below its limit; the dip is not counted.
         """
-        return compute(_smallest_threshold, _resolve(self), _level(accuracy, self))
+        return compute(_smallest_threshold, _resolve(self), accuracy_level(accuracy, self))
 
     def decay_time(self) -> Any:
         r"""$d_\mathrm{out}/\eta\gamma$: when decay has shrunk a weight that no sample touches by 1/e.
@@ -319,11 +319,6 @@ def _assume_simplest(m: LinearGrokking, *, below_one: bool) -> None:
             f"This late-time form assumes `aspect_ratio` < 1, got {shortened(m.aspect_ratio.tolist())}. "
             "From 1 on it does not exist; `test_loss` and `grokking_time` are exact for every λ."
         )
-
-
-def _level(accuracy: Any, m: LinearGrokking) -> Any:
-    level = real("accuracy", accuracy, at_least=1e-12, below=1, advice="Pass a share such as 0.95.")
-    return fitting("accuracy", level, m)
 
 
 def _student(m: _Resolved) -> Student:

@@ -54,3 +54,9 @@ def fitting(name: str, value: Any, solution: Solution) -> Any:
             np.shape(value), "Give the parameters a last axis of length 1, as in `aspect_ratio[:, None]`.",
         ) from None  # fmt: skip
     return value
+
+
+def accuracy_level(value: Any, solution: Solution) -> Any:
+    """The argument `accuracy` of every crossing time: a share strictly between 0 and 1."""
+    level = real("accuracy", value, at_least=1e-12, below=1, advice="Pass a share such as 0.95.")
+    return fitting("accuracy", level, solution)

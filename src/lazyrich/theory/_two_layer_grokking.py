@@ -26,7 +26,7 @@ from lazyrich.theory._first_crossing import Falling, delay, first_crossing
 from lazyrich.theory._laplace import atom, laplace
 from lazyrich.theory._linear_grokking import ERF_SQRT_2
 from lazyrich.theory._marchenko_pastur import MarchenkoPastur
-from lazyrich.theory._solution import Solution, check_broadcast, fitting, times
+from lazyrich.theory._solution import Solution, accuracy_level, check_broadcast, times
 from lazyrich.theory._spectral_mean import bulk_sums
 
 
@@ -143,15 +143,15 @@ class TwoLayerGrokking(Solution):
 
     def train_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """When the training accuracy first reaches a level."""
-        return compute(_train_time, self, _level(accuracy, self))
+        return compute(_train_time, self, accuracy_level(accuracy, self))
 
     def test_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """When the test accuracy first reaches a level; `inf` where it never does."""
-        return compute(_test_time, self, _level(accuracy, self))
+        return compute(_test_time, self, accuracy_level(accuracy, self))
 
     def grokking_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """Delay between training and test accuracy reaching a level."""
-        return compute(_grokking_time, self, _level(accuracy, self))
+        return compute(_grokking_time, self, accuracy_level(accuracy, self))
 
     def kernel(self, time: Any) -> Any:
         r"""h(t) of the coupled equations (Eq. 17), for linear units.
@@ -183,11 +183,6 @@ def _assume_linear(m: TwoLayerGrokking) -> None:
             f"{shortened(m.width.tolist())} and {shortened(m.output_dimension.tolist())}. Widen the network: "
             "they hold for much wider ones."
         )
-
-
-def _level(accuracy: Any, m: TwoLayerGrokking) -> Any:
-    level = real("accuracy", accuracy, at_least=1e-12, below=1, advice="Pass a share such as 0.95.")
-    return fitting("accuracy", level, m)
 
 
 def _x(m: TwoLayerGrokking, t: Any) -> Any:
@@ -250,8 +245,12 @@ def _test_accuracy(m: TwoLayerGrokking, t: Any) -> Any:
     return accuracy_from_loss(_test_loss(m, t), m.threshold, m.output_dimension)
 
 
-def _crossing(m: TwoLayerGrokking, accuracy: Any, which: int) -> Crossing:
-    level = loss_from_accuracy(accuracy, m.threshold, m.output_dimension)
+def _needed_loss(m: TwoLayerGrokking, accuracy: Any) -> Any:
+    return loss_from_accuracy(accuracy, m.threshold, m.output_dimension)
+
+
+def _crossing(m: TwoLayerGrokking, level: Any, which: int) -> Crossing:
+    """When the training (0) or test (1) loss first falls to a level."""
     network = _network(m)
     loss = Falling(
         log_loss=lambda x: jnp.log(_losses(network, x)[which]),
@@ -263,15 +262,16 @@ def _crossing(m: TwoLayerGrokking, accuracy: Any, which: int) -> Crossing:
 
 
 def _train_time(m: TwoLayerGrokking, accuracy: Any) -> Crossing:
-    return _crossing(m, accuracy, 0)
+    return _crossing(m, _needed_loss(m, accuracy), 0)
 
 
 def _test_time(m: TwoLayerGrokking, accuracy: Any) -> Crossing:
-    return _crossing(m, accuracy, 1)
+    return _crossing(m, _needed_loss(m, accuracy), 1)
 
 
 def _grokking_time(m: TwoLayerGrokking, accuracy: Any) -> Crossing:
-    return delay(_train_time(m, accuracy), _test_time(m, accuracy))
+    level = _needed_loss(m, accuracy)
+    return delay(_crossing(m, level, 0), _crossing(m, level, 1))
 
 
 def _kernel_at(m: TwoLayerGrokking, x: Any) -> Any:

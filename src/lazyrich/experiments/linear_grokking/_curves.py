@@ -1,7 +1,7 @@
 """What the paper's figures share: losses and accuracies of linear students, theory over descent."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,6 +57,24 @@ def descend(
     ).drop_attrs()  # fmt: skip
 
 
+def over_seeds(
+    label: str, name: str, counts: Sequence[int], config: Any,
+    compute: "Callable[[int, range], xarray.Dataset]", context: Context,
+) -> "list[xarray.Dataset]":  # fmt: skip
+    """`compute(case, seeds)` for every case, its seeds in chunks that are kept; one dataset a case."""
+    import xarray
+
+    work = [
+        (index, seeds)
+        for index, count in enumerate(counts)
+        for seeds in seed_chunks(count, config.seeds_per_chunk)
+    ]
+    parts: list[list[xarray.Dataset]] = [[] for _ in counts]
+    for index, seeds in context.track(work, label):
+        parts[index].append(context.keep(f"{name}-{index}-{seeds[0]}", compute, index, seeds))
+    return [xarray.concat(part, "seed", data_vars="minimal") for part in parts]
+
+
 def curves(
     cases: Sequence[Case], config: Any, steps: Any, context: Context,
     num_seeds: Sequence[int] = (), name: str = "curves",
@@ -68,19 +86,13 @@ def curves(
     """
     import xarray
 
-    thresholds = (config.threshold,)
-    work = [
-        (index, seeds)
-        for index, count in enumerate(num_seeds or [config.num_seeds] * len(cases))
-        for seeds in seed_chunks(count, config.seeds_per_chunk)
-    ]
-    parts: list[list[xarray.Dataset]] = [[] for _ in cases]
-    for index, seeds in context.track(work, "losses and accuracies"):
-        piece = context.keep(
-            f"{name}-{index}-{seeds[0]}", descend, cases[index], config, steps, thresholds, seeds
-        )
-        parts[index].append(piece.squeeze("threshold", drop=True))
-    descent = xarray.concat([xarray.concat(part, "seed") for part in parts], "case", join="outer")
+    def compute(index: int, seeds: range) -> "xarray.Dataset":
+        run = descend(cases[index], config, steps, (config.threshold,), seeds)
+        return run.squeeze("threshold", drop=True)
+
+    counts = num_seeds or [config.num_seeds] * len(cases)
+    parts = over_seeds("losses and accuracies", name, counts, config, compute, context)
+    descent = xarray.concat(parts, "case", join="outer")
     solutions = [
         case.solution(config.input_dimension, config.learning_rate, config.threshold)
         for case in cases
@@ -99,22 +111,13 @@ def delays(
     """Delays read off descent, and exact ones, over `point`, `seed` and `threshold`."""
     import xarray
 
-    chunks = seed_chunks(config.num_seeds, config.seeds_per_chunk)
-    work = [(index, seeds) for index in range(len(cases)) for seeds in chunks]
-    parts: list[list[xarray.Dataset]] = [[] for _ in cases]
-    for index, seeds in context.track(work, "grokking times"):
-        piece = context.keep(
-            f"{name}-{index}-{seeds[0]}",
-            _delay,
-            cases[index],
-            config,
-            steps,
-            thresholds,
-            level,
-            seeds,
-        )
-        parts[index].append(piece)
-    measured = xarray.concat([xarray.concat(part, "seed") for part in parts], "point")
+    def compute(index: int, seeds: range) -> "xarray.Dataset":
+        return _delay(cases[index], config, steps, thresholds, level, seeds)
+
+    counts = [config.num_seeds] * len(cases)
+    measured = xarray.concat(
+        over_seeds("grokking times", name, counts, config, compute, context), "point"
+    )
     exact = [
         case.solution(config.input_dimension, config.learning_rate, np.array(thresholds))
         .grokking_time(level)

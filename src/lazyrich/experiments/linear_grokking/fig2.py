@@ -18,12 +18,9 @@ PAPER, ID = "linear-grokking", "fig2"
 TITLE = "Grokking and the output dimension"
 CAPTION = (
     "Losses and accuracies at λ = 0.9 for 1, 50 and 700 outputs, and the delay against the number of "
-    "outputs. "
-    "Colours: gradient descent, mean over seeds with its standard error; black and lines: theory without a "
-    "fit, "
-    "for the number of inputs there are. Dotted: Eq. 12, which takes that number for infinite. The paper "
-    "leaves "
-    "open the λ of the right panel."
+    "outputs. Colours: gradient descent, mean over seeds with its standard error; black and lines: theory "
+    "without a fit, for the number of inputs there are. Dotted: Eq. 12, which takes that number for "
+    "infinite. The paper leaves open the λ of the right panel."
 )
 SECONDS = {"quick": 30, "paper": 600}
 REFERENCES = ("linear-grokking", "omnigrok")
@@ -148,8 +145,8 @@ def _accuracy_claim(result: "xarray.Dataset", config: Config) -> Claim:
         num_seeds=curve.sizes["seed"],
         correction=Correction(
             0.0, "Eq. 12 takes the outputs' errors for independent. They share their input: beside 1/d_out "
-            "their "
-            "mean square varies by E[f²]/d_in E[f]², which Eq. 12 leaves out and `finite_accuracies` has",
+            "their mean square varies by E[f²]/d_in E[f]², which Eq. 12 leaves out and `finite_accuracies` "
+            "has",
             "linear-grokking/eq12",
         ),
     )  # fmt: skip
@@ -159,9 +156,8 @@ def _delay_claim(result: "xarray.Dataset") -> Claim:
     relative = (result.delay / result.delay_theory).rename(delay_seed="seed")
     error, uncertainty = _curves.rms_deviation(relative)
     return Claim(
-        "Grokking time against the number of outputs: theory for this number of inputs and gradient "
-        "descent agree "
-        "(rms relative error over all points)", "Fig. 2 right", 0.15, error, "at-most",
+        "Grokking time against the number of outputs: theory for this number of inputs and gradient descent "
+        "agree (rms relative error over all points)", "Fig. 2 right", 0.15, error, "at-most",
         uncertainty=uncertainty, num_seeds=relative.sizes["seed"],
     )  # fmt: skip
 
@@ -178,8 +174,8 @@ def _maximum_claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     return [
         Claim(
             f"The grokking time has its maximum at a number of outputs in between (λ = {ratio:g}; log₂ of "
-            "measured "
-            f"over exact position, {top:g} outputs; descent is sampled at every {2**spacing:g}-fold)",
+            f"measured over exact position, {top:g} outputs; descent is sampled at every "
+            f"{2**spacing:g}-fold)",
             "Sec. 3.3.1, Fig. 2 right", 0, math.log2(float(measured.point_outputs[highest]) / top),
             "absolute", spacing, num_seeds=result.sizes["delay_seed"],
         ),
@@ -190,8 +186,7 @@ def _maximum_claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
         ),
         Claim(
             "For very many outputs all accuracies are near 1 from the start and nothing groks (exact delay "
-            "in "
-            f"steps at {int(exact.fine_outputs[-1])} outputs)",
+            f"in steps at {int(exact.fine_outputs[-1])} outputs)",
             "Sec. 3.3.1", 0, float(exact[-1]), "absolute",
         ),
     ]  # fmt: skip
@@ -207,9 +202,8 @@ def _slowing_claim(result: "xarray.Dataset") -> Claim:
         )
     outputs = result.outputs.values
     return Claim(
-        f"Learning slows with the number of outputs, as η/d_out (time in which the training loss falls "
-        "tenfold, "
-        f"{outputs[1]} outputs over {outputs[0]}, in units of that ratio)", "Sec. 3.3.1", 1,
+        "Learning slows with the number of outputs, as η/d_out (time in which the training loss falls "
+        f"tenfold, {outputs[1]} outputs over {outputs[0]}, in units of that ratio)", "Sec. 3.3.1", 1,
         float(times[1] / times[0] / (outputs[1] / outputs[0])), "relative", 0.1,
         num_seeds=_curves.one_case(result, 1).sizes["seed"],
     )  # fmt: skip

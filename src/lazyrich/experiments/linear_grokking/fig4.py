@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyrich import measures, plotting, simulate, theory
-from lazyrich.core import Claim, Context, Correction, require_seeds, seed_chunks
+from lazyrich.core import Claim, Context, Correction, require_seeds
 from lazyrich.experiments.linear_grokking import _curves
 
 if TYPE_CHECKING:
@@ -18,9 +18,8 @@ TITLE = "Two-layer networks and nonlinearities"
 CAPTION = (
     "Losses and accuracies of two-layer students with five outputs at λ = 0.9, for two widths, linear and "
     "tanh. Colours: gradient flow, mean over seeds with its standard error; black: theory at the kernel of "
-    "the "
-    "start, for tanh redefined by its Gaussian moments, without a fit. The paper leaves open the number of "
-    "training samples. Descent at its learning rate is the flow to within the claim made below."
+    "the start, for tanh redefined by its Gaussian moments, without a fit. The paper leaves open the number "
+    "of training samples. Descent at its learning rate is the flow to within the claim made below."
 )
 SECONDS = {"quick": 35, "paper": 1500}
 REFERENCES = ("linear-grokking",)
@@ -64,15 +63,15 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
     import xarray
 
     times = np.concatenate([[0], np.geomspace(10, config.last_step, 70)])
-    chunks = seed_chunks(config.num_seeds, config.seeds_per_chunk)
-    work = [(case, seeds) for case in range(len(config.cases)) for seeds in chunks]
-    parts: list[list[xarray.Dataset]] = [[] for _ in config.cases]
-    for case, seeds in context.track(work, "losses and accuracies"):
-        piece = context.keep(
-            f"flow-{case}-{seeds[0]}", _flow, config, config.cases[case], times, seeds
-        )
-        parts[case].append(piece.squeeze("threshold", drop=True))
-    flow = xarray.concat([xarray.concat(part, "seed") for part in parts], "case")
+
+    def compute(index: int, seeds: range) -> "xarray.Dataset":
+        return _flow(config, config.cases[index], times, seeds).squeeze("threshold", drop=True)
+
+    counts = [config.num_seeds] * len(config.cases)
+    label = "losses and accuracies"
+    flow = xarray.concat(
+        _curves.over_seeds(label, "flow", counts, config, compute, context), "case"
+    )
     solutions = [_solution(config, *case) for case in config.cases]
     exact: dict[str, Any] = {
         f"{name}_theory": (("case", "time"), np.stack([getattr(m, name)(times) for m in solutions]))
@@ -178,15 +177,13 @@ def _kernel_claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
         share = config.output_dimension / (2 * width)
         found += [
             Claim(
-                f"The kernel may be taken as fixed (linear, width {width}; largest relative change, in "
-                "units of "
-                "d_out/2d_h)", "Sec. 4.1", 1, float(2 * np.abs(mean).max() / share), "at-most",
+                f"The kernel may be taken as fixed (linear, width {width}; largest relative change, in units "
+                "of d_out/2d_h)", "Sec. 4.1", 1, float(2 * np.abs(mean).max() / share), "at-most",
                 uncertainty=float(2 * error[dip] / share), num_seeds=result.sizes["seed"],
             ),
             Claim(
-                f"The coupled equations give the kernel's dip (linear, width {width}; depth over that of "
-                "Eq. 17 "
-                "with its factor mended)",
+                f"The coupled equations give the kernel's dip (linear, width {width}; depth over that of Eq. "
+                "17 with its factor mended)",
                 "Eq. 17", 1, float(mean[dip] / (predicted.min() - 0.5)), "relative", 0.25,
                 uncertainty=float(error[dip] / np.abs(predicted.min() - 0.5)), num_seeds=result.sizes["seed"],
                 correction=Correction(

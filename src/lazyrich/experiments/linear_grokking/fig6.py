@@ -20,8 +20,7 @@ CAPTION = (
     "Losses and accuracies at λ = 0.9 for three levels of label noise σ². Colours: gradient descent, mean "
     "over seeds with its standard error; black: theory, in which noise enters the gradient. Dotted: the "
     "training loss of Eq. 26, in which it does not. The paper leaves open the noise levels. Right: at "
-    "smaller λ "
-    "the noise can be tuned so that the training accuracy rises together with the test accuracy."
+    "smaller λ the noise can be tuned so that the training accuracy rises together with the test accuracy."
 )
 SECONDS = {"quick": 9, "paper": 90}
 REFERENCES = ("linear-grokking",)
@@ -81,8 +80,7 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
 def _smallest_delay(config: Config, ratio: float) -> tuple[float, float]:
     """The noise variance at which training and test time are closest, and their delay over the test time.
 
-    Only noise at which both accuracies get there counts. The delay falls with the noise, so that the last
-    such variance before the delay changes sign is the one.
+    Only noise at which both accuracies get there counts.
     """
     variances = np.geomspace(1e-3, 1, 4000) * config.threshold
     model = theory.LinearGrokking(
@@ -145,9 +143,8 @@ def _together_claim(result: "xarray.Dataset", config: Config) -> Claim:
     ]
     return Claim(
         "Noise and threshold can be tuned so that the training accuracy saturates together with the test "
-        "accuracy, "
-        f"as if the network corrected itself (λ = {config.tuned_ratio:g}; delay over test time, from mean "
-        "curves)",
+        f"accuracy, as if the network corrected itself (λ = {config.tuned_ratio:g}; delay over test time, "
+        "from mean curves)",
         "Sec. 3.1.3", 0, float(1 - times[0] / times[1]), "absolute", 0.2,
         num_seeds=result.sizes["seed"],
     )  # fmt: skip
@@ -155,16 +152,13 @@ def _together_claim(result: "xarray.Dataset", config: Config) -> Claim:
 
 def _apart_claim(result: "xarray.Dataset", config: Config) -> Claim:
     return Claim(
-        f"The same at the λ = {config.aspect_ratio:g} of Fig. 6 (smallest delay over test time, exact, "
-        "over all noise "
-        "at which both accuracies saturate)", "Sec. 3.1.3, Fig. 6", 0, float(result.closest_delay),
+        f"The same at the λ = {config.aspect_ratio:g} of Fig. 6 (smallest delay over test time, exact, over "
+        "all noise at which both accuracies saturate)", "Sec. 3.1.3, Fig. 6", 0, float(result.closest_delay),
         "absolute", 0.2,
         departure=Departure(
-            "noise spoils the test loss, which ends at λσ²/(1 − λ), more than the training loss, which "
-            "ends at "
-            "(1 − λ)σ², unless λ < (1 − λ)², that is λ < 0.38: above, whatever noise delays the training "
-            "accuracy keeps "
-            "the test accuracy from saturating at all", pinned=0.94, tolerance=0.03,
+            "noise spoils the test loss, which ends at λσ²/(1 − λ), more than the training loss, which ends "
+            "at (1 − λ)σ², unless λ < (1 − λ)², that is λ < 0.38: above, whatever noise delays the training "
+            "accuracy keeps the test accuracy from saturating at all", pinned=0.94, tolerance=0.03,
         ),
     )  # fmt: skip
 

@@ -138,9 +138,8 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     found = [
         Claim(
             "Descent finds the delays of the diagrams, for the number of inputs there are (rms relative "
-            "error over "
-            f"{result.sizes['point']} points)", "Fig. 7", 0.15, error, "at-most", uncertainty=uncertainty,
-            num_seeds=result.sizes["seed"],
+            f"error over {result.sizes['point']} points)", "Fig. 7", 0.15, error, "at-most",
+            uncertainty=uncertainty, num_seeds=result.sizes["seed"],
         ),
         Claim(
             "Without decay and with one output, generalisation fails exactly where λ > 1 leaves too much "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyrich import measures, plotting, simulate
-from lazyrich.core import Claim, Context, require_seeds, seed_chunks
+from lazyrich.core import Claim, Context, require_seeds
 from lazyrich.experiments.linear_grokking import _curves
 
 if TYPE_CHECKING:
@@ -17,11 +17,10 @@ PAPER, ID = "linear-grokking", "fig8"
 TITLE = "The linear model and modular addition"
 CAPTION = (
     "Accuracy against training loss for linear students at several λ, for Gromov's network on addition "
-    "modulo "
-    "p at several shares α of training pairs, and that network's delay against λ = 2/αp with a fit of the "
-    "form "
-    "(λ* − λ)⁻². Colours: gradient descent, mean over seeds; black: theory. Time is counted in steps of the "
-    "paper's learning rate 500; descent takes longer steps along the same flow, which a claim checks."
+    "modulo p at several shares α of training pairs, and that network's delay against λ = 2/αp with a fit "
+    "of the form (λ* − λ)⁻². Colours: gradient descent, mean over seeds; black: theory. Time is counted in "
+    "steps of the paper's learning rate 500; descent takes longer steps along the same flow, which a claim "
+    "checks."
 )
 SECONDS = {"quick": 25, "paper": 2700}
 REFERENCES = ("linear-grokking", "gromov")
@@ -71,15 +70,13 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
         {name: f"linear_{name}" for name in linear.data_vars}
         | {"time": "linear_time", "seed": "linear_seed"}
     )
-    chunks = seed_chunks(config.num_seeds, config.seeds_per_chunk)
-    work = [(index, seeds) for index in range(len(config.train_fractions)) for seeds in chunks]
-    parts: list[list[xarray.Dataset]] = [[] for _ in config.train_fractions]
-    for index, seeds in context.track(work, "modular addition"):
-        name = f"addition-{index}-{seeds[0]}"
-        parts[index].append(context.keep(name, _descend, config, index, config.network_rate, seeds))
-    addition = xarray.concat(
-        [xarray.concat(part, "seed", data_vars="minimal") for part in parts], "fraction"
-    )
+
+    def compute(index: int, seeds: range) -> "xarray.Dataset":
+        return _descend(config, index, config.network_rate, seeds)
+
+    counts, label = [config.num_seeds] * len(config.train_fractions), "modular addition"
+    parts = _curves.over_seeds(label, "addition", counts, config, compute, context)
+    addition = xarray.concat(parts, "fraction")
     slow = context.keep("addition-slow", _slow, config)
     return xarray.merge([linear, addition, slow]).assign_coords(
         aspect_ratio=("case", list(config.aspect_ratios)),
@@ -199,8 +196,9 @@ def _fall_claim(result: "xarray.Dataset", delays: "xarray.DataArray") -> Claim:
 def fit(
     result: "xarray.Dataset", delays: "xarray.DataArray", power: float
 ) -> tuple[float, float, float]:
-    """Scale A, place λ* and rms relative error of Δt = A(λ* − λ)^(−power), which is linear in
-    Δt^(−1/power).
+    """Scale A, place λ* and rms relative error of Δt = A(λ* − λ)^(−power).
+
+    A line is fitted to Δt^(−1/power), each point weighted by its standard error.
     """
     mean, error = (part.values for part in measures.seed_mean(delays))
     x, y = result.network_ratio.values, mean ** (-1 / power)
@@ -221,8 +219,7 @@ def _fit_claims(result: "xarray.Dataset", delays: "xarray.DataArray") -> list[Cl
     return [
         Claim(
             "Modular addition: the grokking time depends on λ as (λ* − λ)⁻² (rms relative deviation from "
-            "the fit, "
-            "two constants)", "Fig. 8 bottom", 0.2, misfit, "at-most", uncertainty=noise,
+            "the fit, two constants)", "Fig. 8 bottom", 0.2, misfit, "at-most", uncertainty=noise,
             num_seeds=result.sizes["seed"],
         ),
         Claim(
@@ -239,9 +236,8 @@ def _rate_claim(result: "xarray.Dataset") -> Claim:
         slow = measures.crossing_time(one.network_time, one[f"slow_{kind}_accuracy"], LEVEL).time
         changes.append(abs(slow / fast - 1))
     return Claim(
-        "The large learning rate does not matter (relative change of the training and test time at half "
-        "the rate, in "
-        "rate × step; the larger of the two, one run)",
+        "The large learning rate does not matter (relative change of the training and test time at half the "
+        "rate, in rate × step; the larger of the two, one run)",
         "Appendix G, footnote 2", 0.05, max(changes), "at-most",
     )  # fmt: skip
 
