@@ -10,7 +10,7 @@ from lazyrich.models import TwoLayer, TwoLayerWeights, activation
 
 def test_is_a_sum_over_units():
     model = TwoLayer(3, 4, 2, "tanh")
-    weights = model.init(jax.random.key(0), first_std=1.0, second_std=1.0)
+    weights = model.init(jax.random.key(0), std=1.0)
     X = np.random.default_rng(0).standard_normal((5, 3))
     units = sum(np.outer(np.tanh(X @ weights.first[:, i]), weights.second[i]) for i in range(4))
     with jax.enable_x64(True):
@@ -18,7 +18,7 @@ def test_is_a_sum_over_units():
 
 
 def test_draws_have_the_stated_spread():
-    weights = TwoLayer(200, 300, 100).init(jax.random.key(1), first_std=0.3, second_std=2.0)
+    weights = TwoLayer(200, 300, 100).init(jax.random.key(1), std=(0.3, 2.0))
     assert weights.first.shape == (200, 300)
     assert weights.second.shape == (300, 100)
     assert weights.first.std() == pytest.approx(0.3, rel=0.02)
@@ -29,9 +29,7 @@ def test_draws_have_the_stated_spread():
 
 
 def test_weights_are_float64_whatever_the_setting():
-    assert (
-        TwoLayer(2, 3).init(jax.random.key(0), first_std=1, second_std=1).first.dtype == np.float64
-    )
+    assert TwoLayer(2, 3).init(jax.random.key(0), std=1).first.dtype == np.float64
 
 
 @pytest.mark.parametrize(
@@ -68,5 +66,5 @@ def test_sizes_are_checked(field, wrong):
 
 @pytest.mark.parametrize("wrong", [-1, np.nan, np.inf, "a", None])
 def test_spreads_are_checked(wrong):
-    with pytest.raises(ArgumentError, match="`first_std` must"):
-        TwoLayer(2, 3).init(jax.random.key(0), first_std=wrong, second_std=1.0)
+    with pytest.raises(ArgumentError, match="`std` must"):
+        TwoLayer(2, 3).init(jax.random.key(0), std=wrong)

@@ -1,3 +1,12 @@
 from ._activations import activation as activation
+from ._activations import activation_kind as activation_kind
+from ._attention import Attention as Attention
+from ._convolution import Convolution as Convolution
+from ._deep import Deep as Deep
+from ._deep import DeepWeights as DeepWeights
+from ._network import Network as Network
+from ._network import Units as Units
+from ._skip import SkipNetwork as SkipNetwork
 from ._two_layer import TwoLayer as TwoLayer
 from ._two_layer import TwoLayerWeights as TwoLayerWeights
+from ._unit_kind import UnitKind as UnitKind

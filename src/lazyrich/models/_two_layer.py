@@ -1,39 +1,65 @@
 """Fully connected networks with one hidden layer."""
 
 import dataclasses
+import functools
+import itertools
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from lazyrich.core import count, number, standard_normal
-from lazyrich.models._activations import activation
+import jax.numpy as jnp
+import numpy as np
+
+from lazyrich.core import count
+from lazyrich.models._activations import POWERS, activation, activation_kind
+from lazyrich.models._network import Network, Units
+from lazyrich.models._unit_kind import UnitKind
 
 
 class TwoLayerWeights(NamedTuple):
-    """Unit i reads the inputs by column i of `first` and writes to the outputs by row i of `second`."""
+    """Unit i reads by column i of `first` and writes by row i of `second`."""
 
-    first: Any  # (inputs, units)
-    second: Any  # (units, outputs)
+    first: Any  # (N_u, units)
+    second: Any  # (units, ..., outputs)
+
+
+class OneHiddenLayer(Network):
+    """What networks with one hidden layer share: their weights are `TwoLayerWeights`."""
+
+    def units(self, weights: TwoLayerWeights, layer: int = 0) -> Units:
+        """The units of the hidden layer."""
+        self.check_layer(layer)
+        first, second = weights
+        return Units(first.T, second.reshape(second.shape[0], -1))
+
+    def with_units(self, weights: TwoLayerWeights, units: Units, layer: int = 0) -> TwoLayerWeights:
+        """The network with other units."""
+        self.check_layer(layer)
+        shape = (units.outgoing.shape[0], *weights.second.shape[1:])
+        return TwoLayerWeights(units.incoming.T, units.outgoing.reshape(shape))
 
 
 @dataclasses.dataclass(frozen=True)
-class TwoLayer:
-    r"""A network with one hidden layer and no biases, a sum over its units.
+class TwoLayer(OneHiddenLayer):
+    r"""A network with one hidden layer, a sum over its neurons.
 
     $$ f(x) = S_1^\top \sigma(S_0^\top x) = \sum_i v_i\, \sigma(u_i^\top x) $$
 
-    with $u_i$ the columns of $S_0$ and $v_i$ the rows of $S_1$.
+    with $u_i$ the columns of $S_0$ and $v_i$ the rows of $S_1$. With a bias, inputs get a further entry, 1.
+    Where σ is a power, the network is linear in the products of that many inputs.
 
     Attributes:
         input_dimension: $d_\mathrm{in}$.
         width: number of units $d_h$.
         output_dimension: $d_\mathrm{out}$.
-        activation: σ, by name (linear, relu, quadratic, sigmoid, sine, tanh) or as a function of an array.
+        activation: σ, by name (see `activation`) or as a function of an array.
+        bias: whether each unit has a bias, the last entry of its $u_i$.
 
     Example:
         >>> import jax
         >>> from lazyrich.models import TwoLayer
         >>> model = TwoLayer(input_dimension=3, width=8, output_dimension=2, activation="tanh")
-        >>> weights = model.init(jax.random.key(0), first_std=0.5, second_std=0.5)
+        >>> weights = model.init(jax.random.key(0), std=0.5)
         >>> model.apply(weights, jax.numpy.ones((5, 3))).shape
         (5, 2)
     """
@@ -42,6 +68,7 @@ class TwoLayer:
     width: int
     output_dimension: int = 1
     activation: "str | Callable[[Any], Any]" = "linear"
+    bias: bool = False
 
     def __post_init__(self) -> None:
         for name in ("input_dimension", "width", "output_dimension"):
@@ -49,19 +76,56 @@ class TwoLayer:
             object.__setattr__(self, name, value)
         activation(self.activation)
 
-    def init(self, key: Any, *, first_std: float, second_std: float) -> TwoLayerWeights:
-        """Weights drawn independently from normal laws of the given standard deviations."""
-        import jax
+    @property
+    def kinds(self) -> tuple[UnitKind, ...]:
+        """What holds for the hidden units."""
+        return (activation_kind(self.activation),)
 
-        advice = "Use e.g. 0.1."
-        first_std = number("first_std", first_std, at_least=0, advice=advice)
-        second_std = number("second_std", second_std, at_least=0, advice=advice)
-        keys = jax.random.split(key)
-        return TwoLayerWeights(
-            first_std * standard_normal(keys[0], (self.input_dimension, self.width)),
-            second_std * standard_normal(keys[1], (self.width, self.output_dimension)),
-        )
+    @property
+    def has_features(self) -> bool:
+        """Whether σ is a power."""
+        return self.activation in POWERS
+
+    def shapes(self) -> TwoLayerWeights:
+        """Shapes of the weights."""
+        size = self.input_dimension + self.bias
+        return TwoLayerWeights((size, self.width), (self.width, self.output_dimension))
 
     def apply(self, weights: TwoLayerWeights, inputs: Any) -> Any:
         """Outputs, shape (samples, outputs), for inputs of shape (samples, inputs)."""
-        return activation(self.activation)(inputs @ weights.first) @ weights.second
+        return activation(self.activation)(self._read(inputs) @ weights.first) @ weights.second
+
+    def features(self, inputs: Any) -> Any:
+        """Products of as many inputs as the power says, each product once."""
+        products = self._products()
+        read = self._read(inputs)
+        return math.prod(read[:, index] for index in products.T)
+
+    def coefficients(self, weights: TwoLayerWeights) -> Any:
+        """Coefficients of the products, shape (products, outputs)."""
+        products = self._products()
+        reads = math.prod(weights.first[index] for index in products.T)  # (products, units)
+        return (_orderings(products)[:, None] * reads) @ weights.second
+
+    def _products(self) -> np.ndarray:
+        if not self.has_features:
+            super().features(None)
+        return _products(self.input_dimension + self.bias, POWERS[str(self.activation)])
+
+    def _read(self, inputs: Any) -> Any:
+        if not self.bias:
+            return inputs
+        return jnp.concatenate([inputs, jnp.ones((*inputs.shape[:-1], 1), inputs.dtype)], axis=-1)
+
+
+@functools.lru_cache
+def _products(size: int, power: int) -> np.ndarray:
+    return np.array(list(itertools.combinations_with_replacement(range(size), power)))
+
+
+def _orderings(products: np.ndarray) -> np.ndarray:
+    """In how many orders the factors of a product can be written."""
+    counts = [
+        math.prod(math.factorial(n) for n in np.unique(p, return_counts=True)[1]) for p in products
+    ]
+    return math.factorial(products.shape[1]) / np.array(counts)

@@ -63,7 +63,7 @@ class ModularAdditionNetwork(Training):
         """Weights and split of a seed."""
         keys = jax.random.split(jax.random.key(seed))
         mask = self.task().train_mask(keys[1])
-        weights = self._model().init(keys[0], first_std=1.0, second_std=1.0)
+        weights = self._model().init(keys[0], std=1.0)
         return weights, _Data(mask.astype(float))
 
     def loss(self, weights: TwoLayerWeights, data: _Data) -> Any:

@@ -152,8 +152,10 @@ class TwoLayerStudent(Training):
     def _draw(self, key: Any) -> TwoLayerWeights:
         return self.model().init(
             key,
-            first_std=(2 * self.input_dimension * self.width) ** -0.5,
-            second_std=(2 * self.output_dimension * self.width) ** -0.5,
+            std=[
+                (2 * size * self.width) ** -0.5
+                for size in (self.input_dimension, self.output_dimension)
+            ],
         )
 
     def _errors(self, weights: TwoLayerWeights, inputs: Any, labels: Any) -> Any:
