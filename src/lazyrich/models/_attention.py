@@ -80,6 +80,11 @@ class Attention(OneHiddenLayer):
         size, rows = self.token_dimension, self.token_dimension if self.merged else 2 * self.rank
         return TwoLayerWeights((rows * size, self.heads), (self.heads, size, self.output_dimension))
 
+    @property
+    def products(self) -> np.ndarray:
+        """The indices a ≤ b and c of the features, three rows."""
+        return _products(self.token_dimension)
+
     def key_query(self, weights: TwoLayerWeights) -> Any:
         r"""$K_i^\top Q_i$, shape (heads, tokens' entries, query's entries)."""
         heads = weights.first.shape[1]
@@ -103,7 +108,7 @@ class Attention(OneHiddenLayer):
         r"""Products $(XX^\top)_{ab}\, x_{q,c}$ with a ≤ b, shape (samples, products)."""
         if self.softmax:
             return super().features(inputs)
-        a, b, c = _products(self.token_dimension)
+        a, b, c = self.products
         sums = jnp.einsum("nta,ntb->nab", inputs, inputs)
         return sums[:, a, b] * inputs[:, -1, c]
 
@@ -112,7 +117,7 @@ class Attention(OneHiddenLayer):
         if self.softmax:
             return super().coefficients(weights)
         mixed = jnp.einsum("hao,hbc->abco", weights.second, self.key_query(weights))
-        a, b, c = _products(self.token_dimension)
+        a, b, c = self.products
         return jnp.where((a < b)[:, None], mixed[a, b, c] + mixed[b, a, c], mixed[a, b, c])
 
 

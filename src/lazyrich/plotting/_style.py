@@ -46,6 +46,14 @@ def new_figure(num_columns: int = 1, num_rows: int = 1, *, panel: tuple[float, f
     return figure, figure.subplots(num_rows, num_columns, squeeze=False)
 
 
+def new_mosaic(
+    pattern: list[list[str]], size: tuple[float, float], heights: tuple[float, ...] | None = None
+) -> tuple[Figure, dict[str, Any]]:
+    """A figure of the given size with panels by name, laid out as the names are in `pattern`."""
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, figure.subplot_mosaic(pattern, height_ratios=heights)
+
+
 def curves_legend(axes: Any, entries: dict[str, dict[str, Any]], **options: Any) -> None:
     """A legend of line styles, each given by its label and its line properties."""
     handles = [Line2D([], [], **properties) for properties in entries.values()]

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import Context, number, whole
+from lazyrich.core import Context, argument_error, count, number, whole
 from lazyrich.simulate._training import Training, increasing, starts, trajectory
 
 if TYPE_CHECKING:
@@ -21,9 +21,10 @@ def gradient_descent(
     *,
     learning_rate: float,
     seeds: Sequence[int],
+    batch_size: int | None = None,
     context: Context | None = None,
 ) -> "xarray.Dataset":
-    r"""Full-batch gradient descent, recorded at the given steps.
+    r"""Gradient descent, recorded at the given steps.
 
     $$ \theta_{t+1} = \theta_t - \eta \nabla \mathcal{L}(\theta_t) $$
 
@@ -34,6 +35,8 @@ def gradient_descent(
         steps: numbers of steps at which to record, whole, ≥ 0, increasing.
         learning_rate: η > 0.
         seeds: one run for each. A run does not depend on the others but for rounding.
+        batch_size: samples in a step's gradient, drawn anew in each pass through the data; without it, all.
+            Samples left over at the end of a pass are not used in it.
         context: progress and cancellation.
 
     Returns:
@@ -52,24 +55,65 @@ def gradient_descent(
     with jax.enable_x64(True):
         seeds, (weights, data) = starts(training, seeds)
         pieces, done = [], 0
+        advance = (
+            _full_batch if batch_size is None else _minibatches(training, data, batch_size, seeds)
+        )
         for step in (context or Context()).track(steps.astype(int).tolist(), "gradient descent"):
-            weights = _advance(training, weights, data, learning_rate, step - done)
+            weights = advance(training, weights, data, learning_rate, done, step)
             pieces.append(jax.tree.map(np.asarray, _record(training, weights, data)))
             done = step
     records = jax.tree.map(lambda *values: np.stack(values, axis=1), *pieces)
+    batch = "full batch" if batch_size is None else f"minibatches of {batch_size}"
     return trajectory(training, records, seeds, steps, learning_rate=learning_rate,
-                      simulation="gradient_descent: full batch, step by step")  # fmt: skip
+                      simulation=f"gradient_descent: {batch}, step by step")  # fmt: skip
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _advance(training: Training, weights: Any, data: Any, rate: Any, num_steps: Any) -> Any:
+def _full_batch(
+    training: Training, weights: Any, data: Any, rate: Any, begin: Any, end: Any
+) -> Any:
     gradient = jax.vmap(jax.grad(training.loss))
 
     def step(_: Any, weights: Any) -> Any:
         slope = gradient(weights, data)
         return jax.tree.map(lambda w, g: w - rate * g, weights, slope)
 
-    return jax.lax.fori_loop(0, jnp.asarray(num_steps), step, weights)
+    return jax.lax.fori_loop(begin, end, step, weights)
+
+
+def _minibatches(training: Training, data: Any, batch_size: int, seeds: list[int]) -> Any:
+    """A way to advance by minibatches, each seed with an order of samples of its own."""
+    size = count("batch_size", batch_size, advice="Use e.g. 64, or None for all samples.")
+    samples = training.num_samples(data)
+    if size > samples:
+        raise argument_error("batch_size", f"be at most {samples}, the number of samples", size)
+    keys = jnp.stack([jax.random.fold_in(jax.random.key(seed), 1) for seed in seeds])
+    shuffled = jax.vmap(lambda key: jax.random.permutation(key, samples))
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def advance(
+        training: Training, weights: Any, data: Any, rate: Any, begin: Any, end: Any
+    ) -> Any:
+        gradient = jax.vmap(
+            lambda w, d, indices: jax.grad(training.loss)(w, training.minibatch(d, indices))
+        )
+
+        def order_of(step: Any) -> Any:
+            return shuffled(
+                jax.vmap(jax.random.fold_in, (0, None))(keys, step // (samples // size))
+            )
+
+        def one(step: Any, state: Any) -> Any:
+            weights, order = state
+            place = step % (samples // size)
+            order = jax.lax.cond(place == 0, lambda: order_of(step), lambda: order)
+            indices = jax.lax.dynamic_slice_in_dim(order, place * size, size, axis=1)
+            slope = gradient(weights, data, indices)
+            return jax.tree.map(lambda w, g: w - rate * g, weights, slope), order
+
+        return jax.lax.fori_loop(begin, end, one, (weights, order_of(begin)))[0]
+
+    return advance
 
 
 @functools.partial(jax.jit, static_argnums=0)

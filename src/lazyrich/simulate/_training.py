@@ -39,6 +39,16 @@ class Training(abc.ABC):
     def record(self, weights: Any, data: Any) -> dict[str, Any]:
         """What to keep of a moment, by name."""
 
+    def num_samples(self, data: Any) -> int:
+        """Number of samples in the data, for minibatches."""
+        raise argument_error(
+            "batch_size", "be None for this training", "a size", "It has no minibatches."
+        )
+
+    def minibatch(self, data: Any, indices: Any) -> Any:
+        """The data of some samples, by their numbers."""
+        raise NotImplementedError
+
     def coordinates(self) -> dict[str, Any]:
         """Coordinates of the record's own dimensions."""
         return {}

@@ -1,2 +1,13 @@
+from ._dataset import DataSet as DataSet
+from ._digit_pair import DigitPair as DigitPair
+from ._digits import Digits as Digits
+from ._digits import digit_images as digit_images
+from ._gaussian_regression import GaussianRegression as GaussianRegression
+from ._given_data import GivenData as GivenData
+from ._given_data import orthogonal_pair as orthogonal_pair
+from ._given_data import orthogonal_patches as orthogonal_patches
+from ._idx import load_idx as load_idx
+from ._in_context_regression import InContextRegression as InContextRegression
+from ._in_context_regression import TokenMoments as TokenMoments
 from ._modular_addition import ModularAddition as ModularAddition
 from ._teacher_student import TeacherStudent as TeacherStudent

@@ -1,13 +1,14 @@
 """What the paper's figures share: losses and accuracies of linear students, theory over descent."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lazyrich import measures, plotting, simulate, tasks, theory
-from lazyrich.core import Claim, Context, Convention, seed_chunks
+from lazyrich.core import Claim, Context, Convention
+from lazyrich.experiments._over_seeds import over_seeds
 
 if TYPE_CHECKING:
     import xarray
@@ -55,24 +56,6 @@ def descend(
         case.task(config.input_dimension), steps, learning_rate=config.learning_rate, seeds=seeds,
         weight_decay=case.weight_decay, thresholds=thresholds, num_test=config.num_test,
     ).drop_attrs()  # fmt: skip
-
-
-def over_seeds(
-    label: str, name: str, counts: Sequence[int], config: Any,
-    compute: "Callable[[int, range], xarray.Dataset]", context: Context,
-) -> "list[xarray.Dataset]":  # fmt: skip
-    """`compute(case, seeds)` for every case, its seeds in chunks that are kept; one dataset a case."""
-    import xarray
-
-    work = [
-        (index, seeds)
-        for index, count in enumerate(counts)
-        for seeds in seed_chunks(count, config.seeds_per_chunk)
-    ]
-    parts: list[list[xarray.Dataset]] = [[] for _ in counts]
-    for index, seeds in context.track(work, label):
-        parts[index].append(context.keep(f"{name}-{index}-{seeds[0]}", compute, index, seeds))
-    return [xarray.concat(part, "seed", data_vars="minimal") for part in parts]
 
 
 def curves(

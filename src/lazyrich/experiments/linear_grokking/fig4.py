@@ -7,6 +7,7 @@ import numpy as np
 
 from lazyrich import measures, plotting, simulate, theory
 from lazyrich.core import Claim, Context, Correction, require_seeds
+from lazyrich.experiments._over_seeds import over_seeds
 from lazyrich.experiments.linear_grokking import _curves
 
 if TYPE_CHECKING:
@@ -69,9 +70,7 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
 
     counts = [config.num_seeds] * len(config.cases)
     label = "losses and accuracies"
-    flow = xarray.concat(
-        _curves.over_seeds(label, "flow", counts, config, compute, context), "case"
-    )
+    flow = xarray.concat(over_seeds(label, "flow", counts, config, compute, context), "case")
     solutions = [_solution(config, *case) for case in config.cases]
     exact: dict[str, Any] = {
         f"{name}_theory": (("case", "time"), np.stack([getattr(m, name)(times) for m in solutions]))

@@ -7,6 +7,7 @@ import numpy as np
 
 from lazyrich import measures, plotting, simulate
 from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.experiments._over_seeds import over_seeds
 from lazyrich.experiments.linear_grokking import _curves
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
         return _descend(config, index, config.network_rate, seeds)
 
     counts, label = [config.num_seeds] * len(config.train_fractions), "modular addition"
-    parts = _curves.over_seeds(label, "addition", counts, config, compute, context)
+    parts = over_seeds(label, "addition", counts, config, compute, context)
     addition = xarray.concat(parts, "fraction")
     slow = context.keep("addition-slow", _slow, config)
     return xarray.merge([linear, addition, slow]).assign_coords(

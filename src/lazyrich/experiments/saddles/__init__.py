@@ -1,0 +1,1 @@
+"""Saddle-to-Saddle Dynamics Explains A Simplicity Bias Across Neural Network Architectures."""

@@ -1,0 +1,218 @@
+"""Any network on any task, by the cheapest exact way to its loss."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from lazyrich.core import Convention, argument_error, real
+from lazyrich.models import Attention, Network
+from lazyrich.simulate._training import Training
+from lazyrich.tasks import DataSet
+
+RECORDS = ("units", "singular_values")
+
+
+class Moments(NamedTuple):
+    """All that the squared loss of a network with features depends on."""
+
+    covariance: Any  # (features, features), second moments of the features
+    best: Any  # (features, outputs), the best coefficients
+    least: Any  # the loss there
+
+
+@dataclasses.dataclass(frozen=True)
+class Supervised(Training):
+    r"""A network that learns a task from small weights by squared loss.
+
+    $$ \mathcal{L} = \sum_\mu p_\mu \|y_\mu - f(x_\mu)\|^2 $$
+
+    over the samples μ of a training set (then $p_\mu = 1/P$), or over the whole distribution. A network that
+    is linear in fixed features z of its inputs sees the data only through their second moments,
+
+    $$ \mathcal{L} = \mathcal{L}_{\min} + \operatorname{Tr}[(C - C^*)^\top \Sigma_{zz} (C - C^*)], \qquad
+       C^* = \Sigma_{zz}^{+} \Sigma_{zy} $$
+
+    so that a step costs nothing that grows with the number of samples. Others sum over samples, or over
+    Gauss–Hermite nodes where the task gives them.
+
+    Records `loss`; with `units` also `incoming` and `outgoing`, the weights $u_i$ and $v_i$ of the first
+    hidden layer; with `singular_values` those of its incoming weights.
+
+    Source:
+        saddles, Eq. 64.
+
+    Attributes:
+        network: what learns.
+        task: what gives `dataset(key)`, and `population()` or `moments()` where asked for.
+        initial: standard deviation of all weights at the start, or one for each array of weights, or a
+            function of a random key that gives the weights.
+        population: learn the whole distribution instead of a sample: exact moments or quadrature.
+        mean_outputs: divide the loss by the number of outputs.
+        records: what to record besides the loss, of `units` and `singular_values`.
+
+    Example:
+        >>> from lazyrich import models, simulate, tasks
+        >>> network = models.TwoLayer(2, 50, activation="relu")
+        >>> training = simulate.Supervised(network, tasks.orthogonal_pair(), initial=1e-6)
+        >>> run = simulate.gradient_descent(training, [0, 800, 2000], learning_rate=0.01, seeds=[0])
+        >>> run.loss.values.round(2), run.incoming.shape
+        (array([[1. , 0.5, 0. ]]), (1, 3, 50, 2))
+    """
+
+    network: Network
+    # equal trainings share what JAX compiles: these fields only shape the start and the data
+    task: Any = dataclasses.field(compare=False)
+    initial: Any = dataclasses.field(compare=False)
+    population: bool = dataclasses.field(default=False, compare=False)
+    mean_outputs: bool = False
+    records: tuple[str, ...] = ("units",)
+
+    record_dims: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "incoming": ("unit", "incoming_weight"),
+        "outgoing": ("unit", "outgoing_weight"),
+        "singular_values": ("direction",),
+    }
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.network, Network):
+            raise argument_error(
+                "network", "be a network", self.network, "Use one of `lazyrich.models`."
+            )
+        if not hasattr(self.task, "dataset"):
+            raise argument_error(
+                "task", "give a data set", self.task, "Use one of `lazyrich.tasks`."
+            )
+        if self.population and not self.can_learn_population:
+            raise argument_error(
+                "population",
+                "be False for this task, which is no distribution",
+                True,
+                "Leave it out.",
+            )
+        if not set(self.records) <= set(RECORDS):
+            raise argument_error("records", f"be among {', '.join(RECORDS)}", self.records)
+        if not callable(self.initial):
+            real("initial", self.initial, at_least=0, advice="Use e.g. 1e-3.")
+
+    @property
+    def can_learn_population(self) -> bool:
+        """Whether the task gives the whole distribution to this network."""
+        return self._has_token_moments or hasattr(self.task, "population")
+
+    def start(self, seed: int) -> tuple[Any, Any]:
+        """Weights and data of a seed; for a network with features, their moments."""
+        data_key, weights_key = jax.random.split(jax.random.key(seed))
+        if callable(self.initial):
+            return self.initial(weights_key), self.data(data_key)
+        return self.network.init(weights_key, self.initial), self.data(data_key)
+
+    def data(self, key: Any) -> "DataSet | Moments":
+        """What the loss is computed from."""
+        if self.population and self._has_token_moments:
+            return self._token_moments()
+        data = self.task.population() if self.population else self.task.dataset(key)
+        self._check(data)
+        return moments(self.network, data) if self.network.has_features else data
+
+    def loss(self, weights: Any, data: Any) -> Any:
+        """The training loss."""
+        share = 1 / data.labels.shape[-1] if isinstance(data, DataSet) else 1 / data.best.shape[-1]
+        return loss_of(self.network, weights, data) * (share if self.mean_outputs else 1)
+
+    def record(self, weights: Any, data: Any) -> dict[str, Any]:
+        """The loss and what is asked for besides."""
+        found: dict[str, Any] = {"loss": self.loss(weights, data)}
+        units = self.network.units(weights)
+        if "units" in self.records:
+            found |= units._asdict()
+        if "singular_values" in self.records:
+            found["singular_values"] = jnp.linalg.svd(units.incoming, compute_uv=False)
+        return found
+
+    def minibatch(self, data: Any, indices: Any) -> Any:
+        """Some samples of the data, each counting alike."""
+        if not isinstance(data, DataSet):
+            raise argument_error(
+                "batch_size",
+                "be None for a network that learns from moments",
+                "a size",
+                "Leave it out.",
+            )
+        share = jnp.full(indices.shape[0], 1 / indices.shape[0])
+        return DataSet(data.inputs[indices], data.labels[indices], share)
+
+    def num_samples(self, data: Any) -> int:
+        """Number of samples in the data."""
+        return data.weights.shape[-1]
+
+    def attributes(self) -> dict[str, Any]:
+        """How loss and time are counted."""
+        mean = "mean over samples and outputs" if self.mean_outputs else "mean over samples"
+        return Convention(
+            loss=f"{mean} of the squared norm of the error, no ½",
+            time="gradient-descent steps; for flows, time × learning rate is what counts",
+            time_unit="steps",
+        ).attributes() | {"network": repr(self.network)}
+
+    @property
+    def _has_token_moments(self) -> bool:
+        return (
+            isinstance(self.network, Attention)
+            and self.network.has_features
+            and hasattr(self.task, "moments")
+        )
+
+    def _token_moments(self) -> Moments:
+        covariance, correlation, power = self.task.moments()
+        a, b, c = self.network.products
+        chosen = covariance[a, b, c][:, a, b, c]
+        return _moments(chosen, correlation[a, b, c][:, None], power)
+
+    def _check(self, data: DataSet) -> None:
+        for name, values in data._asdict().items():
+            if not np.all(np.isfinite(values)):
+                raise argument_error(
+                    "task", f"give finite {name}", "NaN or infinity", "Repair the data."
+                )
+        found = _output_shape(self.network, data.inputs)
+        if found != data.labels.shape:
+            raise argument_error(
+                "task", f"fit the network, whose outputs have the shape {found}",
+                f"inputs {data.inputs.shape} with labels {data.labels.shape}", "Change one of the two.",
+            )  # fmt: skip
+
+
+def loss_of(network: Network, weights: Any, data: "DataSet | Moments") -> Any:
+    """Mean squared norm of the error over samples, or from moments."""
+    if isinstance(data, Moments):
+        difference = network.coefficients(weights) - data.best
+        return data.least + jnp.sum(difference * (data.covariance @ difference))
+    errors = network.apply(weights, data.inputs) - data.labels
+    return data.weights @ jnp.sum(errors**2, axis=-1)
+
+
+def _output_shape(network: Network, inputs: Any) -> Any:
+    weights = jax.eval_shape(lambda: network.init(jax.random.key(0), 0.0))
+    try:
+        return jax.eval_shape(network.apply, weights, inputs).shape
+    except (TypeError, ValueError, IndexError):
+        return "none, as it cannot read such inputs"
+
+
+def moments(network: Network, data: DataSet) -> Moments:
+    """The moments of the features over a data set."""
+    with jax.enable_x64(True):
+        z = np.asarray(network.features(data.inputs))
+    weighted = data.weights[:, None] * z
+    power = data.weights @ np.sum(data.labels**2, axis=1)
+    return _moments(weighted.T @ z, weighted.T @ data.labels, power)
+
+
+def _moments(covariance: np.ndarray, correlation: np.ndarray, power: Any) -> Moments:
+    # directions without variance do not change the loss: the pseudo-inverse leaves them at zero
+    best = np.linalg.pinv(covariance, rcond=1e-12, hermitian=True) @ correlation
+    return Moments(covariance, best, np.maximum(power - np.sum(correlation * best), 0.0))
