@@ -1,3 +1,4 @@
+from . import adapters as adapters
 from . import checks as checks
 from . import core as core
 from . import experiments as experiments

@@ -59,6 +59,7 @@ SMALL = {
         "network_steps": (2500, 1500),
         "num_seeds": 2,
     },
+    "saddles/table1": {"width": 5, "learning_rate": 0.04, "num_seeds": 2},
 }
 
 

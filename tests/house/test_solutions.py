@@ -28,6 +28,11 @@ SOLUTIONS = {
          "second": np.array([[0.2, 0.1], [0.3, 0.4]]), "learning_rate": 0.1},
         ["units", "aligned", "misaligned"],
     ),
+    "PowerEscape": (
+        theory.PowerEscape,
+        {"start": 0.3, "degree": 2.5, "learning_rate": 0.2},
+        ["units"],
+    ),
     "MarchenkoPastur": (
         theory.MarchenkoPastur,
         {"aspect_ratio": 0.7},

@@ -1,5 +1,17 @@
+from ._balance import Balance as Balance
+from ._balance import balance as balance
+from ._balance import predicted_drift as predicted_drift
+from ._certificate import SaddleCertificate as SaddleCertificate
 from ._crossing_time import MeasuredCrossing as MeasuredCrossing
 from ._crossing_time import crossing_time as crossing_time
 from ._crossing_time import grokking_delay as grokking_delay
+from ._effective_width import EffectiveWidth as EffectiveWidth
+from ._effective_width import WidthTolerance as WidthTolerance
+from ._effective_width import effective_width as effective_width
+from ._manifold_distance import ManifoldDistance as ManifoldDistance
+from ._manifold_distance import manifold_distance as manifold_distance
+from ._plateaus import Plateaus as Plateaus
+from ._plateaus import plateaus as plateaus
+from ._saddle_certificate import saddle_certificate as saddle_certificate
 from ._seed_mean import SeedMean as SeedMean
 from ._seed_mean import seed_mean as seed_mean

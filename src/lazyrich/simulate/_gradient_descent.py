@@ -84,7 +84,7 @@ def _full_batch(
 def _minibatches(training: Training, data: Any, batch_size: int, seeds: list[int]) -> Any:
     """A way to advance by minibatches, each seed with an order of samples of its own."""
     size = count("batch_size", batch_size, advice="Use e.g. 64, or None for all samples.")
-    samples = training.num_samples(data)
+    samples = training.count_samples(data)
     if size > samples:
         raise argument_error("batch_size", f"be at most {samples}, the number of samples", size)
     keys = jnp.stack([jax.random.fold_in(jax.random.key(seed), 1) for seed in seeds])

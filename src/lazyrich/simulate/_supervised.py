@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from lazyrich.core import Convention, argument_error, real
-from lazyrich.models import Attention, Network
+from lazyrich.models import Attention, Deep, Network
 from lazyrich.simulate._training import Training
 from lazyrich.tasks import DataSet
 
@@ -145,7 +145,7 @@ class Supervised(Training):
         share = jnp.full(indices.shape[0], 1 / indices.shape[0])
         return DataSet(data.inputs[indices], data.labels[indices], share)
 
-    def num_samples(self, data: Any) -> int:
+    def count_samples(self, data: Any) -> int:
         """Number of samples in the data."""
         return data.weights.shape[-1]
 
@@ -159,16 +159,19 @@ class Supervised(Training):
         ).attributes() | {"network": repr(self.network)}
 
     @property
+    def _attention(self) -> "Attention | None":
+        """The first layer, if it is attention with features."""
+        first = self.network.first if isinstance(self.network, Deep) else self.network
+        return first if isinstance(first, Attention) and self.network.has_features else None
+
+    @property
     def _has_token_moments(self) -> bool:
-        return (
-            isinstance(self.network, Attention)
-            and self.network.has_features
-            and hasattr(self.task, "moments")
-        )
+        return self._attention is not None and hasattr(self.task, "moments")
 
     def _token_moments(self) -> Moments:
         covariance, correlation, power = self.task.moments()
-        a, b, c = self.network.products
+        assert self._attention is not None  # for type checkers: asked only where there are moments
+        a, b, c = self._attention.products
         chosen = covariance[a, b, c][:, a, b, c]
         return _moments(chosen, correlation[a, b, c][:, None], power)
 

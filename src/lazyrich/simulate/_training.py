@@ -39,7 +39,7 @@ class Training(abc.ABC):
     def record(self, weights: Any, data: Any) -> dict[str, Any]:
         """What to keep of a moment, by name."""
 
-    def num_samples(self, data: Any) -> int:
+    def count_samples(self, data: Any) -> int:
         """Number of samples in the data, for minibatches."""
         raise argument_error(
             "batch_size", "be None for this training", "a size", "It has no minibatches."

@@ -12,6 +12,8 @@ PIXELS = np.diag([1.0, 1.0, 2.0, 1.0])
 """Covariance of the inputs of Fig. 1C."""
 FILTER = np.array([1.0, 1.0, -1.0, 1.0]) / np.sqrt(5)
 """The target of Fig. 1C and E."""
+SPLIT = np.tile(np.eye(2), (2, 1)) * FILTER[:, None]
+"""The target of Fig. 5B and D: the first output reads the pixels under a kernel's first entry."""
 
 
 def linear_map() -> np.ndarray:
@@ -26,8 +28,8 @@ def linear_task(num_samples: int) -> "tasks.GaussianRegression":
 
 
 def convolution_task(num_samples: int, split: bool = False) -> "tasks.GaussianRegression":
-    """Fig. 1C: four pixels; with `split` one output for each half of them, for Fig. 5B."""
-    W = np.kron(np.eye(2), np.ones((2, 1))) * FILTER[:, None] if split else FILTER[:, None]
+    """Fig. 1C: four pixels; with `split` two outputs, for Fig. 5B."""
+    W = SPLIT if split else FILTER[:, None]
     return tasks.GaussianRegression(PIXELS, lambda x: x @ W, num_samples)
 
 
@@ -43,3 +45,9 @@ def quadratic_task(num_samples: int, split: bool = False) -> "tasks.GaussianRegr
         return x**2 / np.sqrt(8) if split else (x**2).sum(axis=1, keepdims=True) / np.sqrt(8)
 
     return tasks.GaussianRegression(2, target, num_samples)
+
+
+def split_patches() -> "tasks.GivenData":
+    """Fig. 5D: the inputs of Fig. 1E, with two outputs."""
+    inputs = tasks.orthogonal_patches().inputs
+    return tasks.GivenData(inputs, inputs @ SPLIT)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from lazyrich import models, simulate, theory
 from lazyrich.core import Claim, Context, require_seeds
-from lazyrich.experiments.saddles import _panels, _settings
+from lazyrich.experiments.saddles import _panels, _settings, _walks
 
 if TYPE_CHECKING:
     import xarray
@@ -41,16 +41,16 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """What Sec. 3 and 5.1 say about Fig. 1B."""
-    found = _panels.walks(result, models.activation_kind("linear"))
+    found = _walks.walks(result, models.activation_kind("linear"))
     W, C = _settings.linear_map(), _settings.CORRELATED
     points = theory.LinearFixedPoints(W @ C, C)
     rested = [walk.plateaus for walk in found if walk.has_intermediate]
     return require_seeds([
-        *_panels.walk_claims(result, found, "dependent", "Fig. 1B"),
-        _panels.mean("The plateau lies at the loss of the fixed point with the first mode (mean over two "
+        *_walks.walk_claims(result, found, "dependent", "Fig. 1B"),
+        _walks.mean("The plateau lies at the loss of the fixed point with the first mode (mean over two "
         "outputs)",
                      "Lemma 6", float(points.loss([0])), [p.levels[1] for p in rested], 0.03),
-        *_panels.time_claims(found, "Fig. 1B, animation", (545, 1465)),
+        *_walks.time_claims(found, "Fig. 1B, animation", (545, 1465)),
     ], 8)  # fmt: skip
 
 

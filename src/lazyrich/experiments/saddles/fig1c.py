@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from lazyrich import models, simulate
 from lazyrich.core import Claim, Context, Departure, require_seeds
-from lazyrich.experiments.saddles import _panels, _settings
+from lazyrich.experiments.saddles import _panels, _settings, _walks
 
 if TYPE_CHECKING:
     import xarray
@@ -38,25 +38,24 @@ def training(config: Config) -> "simulate.Supervised":
 
 def run(config: Config, context: Context) -> "xarray.Dataset":
     """Gradient descent from every seed, at the printed initial scale and at one eight times smaller."""
-    later = _panels.run_rescaled(training, config, context, 1 / 8)
-    return _panels.run(training, config, context).assign(rescaled_loss=later)
+    return _panels.run(training, config, context, small=(1 / 8, config.last_step))
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """What Sec. 3 says about Fig. 1C."""
-    found = _panels.walks(result, training(config).network.kinds[0])
-    later = _panels.drop_times(result.rescaled_loss)
+    found = _walks.walks(result, training(config).network.kinds[0])
+    later = _walks.drop_times(_panels.from_small(result).loss)
     return require_seeds(
         [
-            *_panels.walk_claims(result, found, "dependent", "Fig. 1C"),
-            *_panels.time_claims(
+            *_walks.walk_claims(result, found, "dependent", "Fig. 1C"),
+            *_walks.time_claims(
                 found,
                 "Fig. 1C, animation",
                 (670, 1170),
                 [Departure(EARLY, 570, 20), Departure(EARLY, 968, 30)],
             ),
             *[
-                _panels.mean(
+                _walks.mean(
                     f"From weights eight times smaller the {word} drop comes at step {step:g}",
                     "Fig. 1C, animation",
                     step,

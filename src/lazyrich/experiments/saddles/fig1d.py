@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from lazyrich import models, simulate, tasks
 from lazyrich.core import Claim, Context, require_seeds
-from lazyrich.experiments.saddles import _panels
+from lazyrich.experiments.saddles import _panels, _walks
 
 if TYPE_CHECKING:
     import xarray
@@ -36,11 +36,11 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """What Sec. 3 says about Fig. 1D."""
-    found = _panels.walks(result, training(config).network.kinds[0])
+    found = _walks.walks(result, training(config).network.kinds[0])
     return require_seeds(
         [
-            *_panels.walk_claims(result, found, "proportional", "Fig. 1D"),
-            *_panels.time_claims(found, "Fig. 1D, animation", (555, 1110)),
+            *_walks.walk_claims(result, found, "proportional", "Fig. 1D"),
+            *_walks.time_claims(found, "Fig. 1D, animation", (555, 1110)),
         ],
         8,
     )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from lazyrich import models, simulate, theory
 from lazyrich.core import Claim, Context, Departure, require_seeds
-from lazyrich.experiments.saddles import _panels, _settings
+from lazyrich.experiments.saddles import _panels, _settings, _walks
 
 if TYPE_CHECKING:
     import xarray
@@ -52,29 +52,34 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """What Sec. 3 says about Fig. 1F, and the losses at its saddles."""
-    found = _panels.walks(result, training(config).network.kinds[0])
+    found = _walks.walks(result, training(config).network.kinds[0])
     saddles = theory.AttentionSaddles(_settings.attention_task(1).covariance, 32)
     rested = [walk.plateaus for walk in found if walk.has_intermediate]
     return require_seeds(
         [
-            *_panels.walk_claims(
-                result, found, "zero", "Fig. 1F", most=0.5, rests=Departure(TIES, 0.52, 0.2)
+            *_walks.walk_claims(
+                result,
+                found,
+                "zero",
+                "Fig. 1F",
+                every=False,
+                departures={"rests": Departure(TIES, 0.52, 0.2)},
             ),
-            _panels.mean(
+            _walks.mean(
                 "The plateau lies at the loss of the saddle with one mode",
                 "Fig. 1F",
                 float(saddles.loss([0])),
                 [p.levels[1] for p in rested],
                 0.05,
             ),
-            _panels.mean(
+            _walks.mean(
                 "The loss ends at that of both modes, which no context of 32 brings to 0",
                 "Fig. 1F",
                 float(saddles.loss([0, 1])),
                 [p.levels[-1] for p in rested],
                 0.05,
             ),
-            *_panels.spread_claims(
+            *_walks.spread_claims(
                 found, "Fig. 1F, animation", (580, 885), Departure(EARLY, 1.0, 0.06)
             ),
         ],

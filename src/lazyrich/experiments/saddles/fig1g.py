@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from lazyrich import models, simulate
 from lazyrich.core import Claim, Context, require_seeds
-from lazyrich.experiments.saddles import _panels, _settings
+from lazyrich.experiments.saddles import _panels, _settings, _walks
 
 if TYPE_CHECKING:
     import xarray
@@ -43,12 +43,12 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """What Sec. 3 says about Fig. 1G."""
-    found = _panels.walks(result, training(config).network.kinds[0])
+    found = _walks.walks(result, training(config).network.kinds[0])
     rested = [walk.plateaus for walk in found if walk.has_intermediate]
     return require_seeds(
         [
-            *_panels.walk_claims(result, found, "zero", "Fig. 1G", most=0.5),
-            _panels.mean(
+            *_walks.walk_claims(result, found, "zero", "Fig. 1G", every=False),
+            _walks.mean(
                 "The plateau lies at a third of the initial loss, which one unit reaches (1/3 by "
                 "minimising over "
                 "rank-one matrices)",
@@ -57,7 +57,7 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
                 [p.levels[1] for p in rested],
                 0.05,
             ),
-            *_panels.spread_claims(found, "Fig. 1G, animation", (795, 1610)),
+            *_walks.spread_claims(found, "Fig. 1G, animation", (795, 1610)),
         ],
         8,
     )

@@ -1,0 +1,5 @@
+"""From functions of a framework to the plain callables that `measures` take."""
+
+from lazyrich.core._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

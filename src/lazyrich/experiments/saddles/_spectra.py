@@ -1,0 +1,281 @@
+"""What the panels of Fig. 2 share: three modes whose strengths follow a power law, and how the loss rests."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyrich import measures, models, simulate, tasks, theory
+from lazyrich.core import Claim, Context
+from lazyrich.experiments._over_seeds import over_seeds
+from lazyrich.experiments.saddles import _panels, _walks
+
+if TYPE_CHECKING:
+    import xarray
+
+CONVENTION = _panels.CONVENTION
+REFERENCES = _panels.REFERENCES
+NUM_MODES, CONTEXT = 3, 32
+SHORTEST = 1.5
+"""Least duration of a plateau beside its drops, as `measures.plateaus` counts: 1 is a steady fall."""
+SMALLEST = 0.01
+"""The smallest drop that counts, as a share of the largest loss: large weights may start high."""
+LEFT = 0.05
+"""A run has learned when this share of the loss that can be learned is left."""
+SHADES = ("#F0A030", "#D55E00", "#A02C7D", "#2D1160")
+"""For cases in an order."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """What the linear networks of a panel are computed from."""
+
+    width: int = 100
+    initial: float = 1e-6
+    learning_rate: float = 0.01
+    last_step: int = 4000
+    num_samples: int = 8192
+    population: bool = True
+    num_seeds: int = 16
+    seeds_per_chunk: int = 16
+
+
+@dataclasses.dataclass(frozen=True)
+class Both(Config):
+    """What a panel with linear attention beside it is computed from."""
+
+    heads: int = 25
+    attention_initial: float = 5e-3
+    attention_rate: float = 0.1
+    attention_steps: int = 8000
+
+
+def strengths(exponent: float) -> np.ndarray:
+    """The singular values n^−κ, n = 1, 2, 3, over their sum."""
+    s = np.arange(1.0, NUM_MODES + 1) ** -exponent
+    return s / s.sum()
+
+
+def linear(config: Config, exponent: float = 1.0, **changes: Any) -> "simulate.Supervised":
+    """A linear network whose inputs have covariance 1, so that W* = Σ_yz = diag(s); records the loss."""
+    s = strengths(exponent)
+    task = tasks.GaussianRegression(NUM_MODES, lambda x: x * s, config.num_samples)
+    start = simulate.Supervised(
+        models.TwoLayer(NUM_MODES, config.width, NUM_MODES),
+        task, config.initial, config.population, records=(),
+    )  # fmt: skip
+    return dataclasses.replace(start, **changes)
+
+
+def attention(config: Both, exponent: float = 1.0, merged: bool = False) -> "simulate.Supervised":
+    """Linear attention of rank one on contexts whose covariance Λ gives the correlations NΛ² = diag(s)."""
+    covariance = np.diag(np.sqrt(strengths(exponent) / CONTEXT))
+    return simulate.Supervised(
+        models.Attention(NUM_MODES + 1, config.heads, merged=merged),
+        tasks.InContextRegression(covariance, CONTEXT, config.num_samples),
+        config.attention_initial, config.population, records=(),
+    )  # fmt: skip
+
+
+def linear_levels(exponent: float = 1.0) -> np.ndarray:
+    """The loss with the first 0, 1, 2, 3 modes learned (Lemma 6, without its ½)."""
+    points = theory.LinearFixedPoints(np.diag(strengths(exponent)), np.eye(NUM_MODES))
+    return np.array([2 * points.loss(range(n)) for n in range(NUM_MODES + 1)], dtype=float)
+
+
+def linear_saddles() -> np.ndarray:
+    """The loss with each set of modes learned, for κ = 1, largest first."""
+    points = theory.LinearFixedPoints(np.diag(strengths(1.0)), np.eye(NUM_MODES))
+    return np.sort([float(2 * points.loss(modes)) for modes in _sets()])[::-1]
+
+
+def attention_levels(exponent: float = 1.0) -> np.ndarray:
+    """The loss of linear attention with each set of modes learned, largest first."""
+    covariance = np.diag(np.sqrt(strengths(exponent) / CONTEXT))
+    saddles = theory.AttentionSaddles(covariance, CONTEXT)
+    return np.sort([float(saddles.loss(modes)) for modes in _sets()])[::-1]
+
+
+def _sets() -> list[list[int]]:
+    """All sets of modes."""
+    return [[k for k in range(NUM_MODES) if n >> k & 1] for n in range(2**NUM_MODES)]
+
+
+def staircase(config: Config, exponent: float = 1.0) -> "theory.Staircase":
+    """The prediction for a linear network; a loss without ½ runs twice as fast."""
+    s = np.diag(strengths(exponent))
+    return theory.Staircase(s, np.eye(NUM_MODES), scale=config.initial, width=config.width,
+                            learning_rate=2 * config.learning_rate)  # fmt: skip
+
+
+def grid(last_step: int, num_records: int = 400) -> np.ndarray:
+    """Steps at which to record."""
+    return np.unique(np.round(np.linspace(0, last_step, num_records + 1)))
+
+
+def train(
+    name: str, trainings: "Sequence[simulate.Supervised]", steps: np.ndarray, rate: float,
+    config: Config, context: Context, kept: "Callable[[Any], Any] | None" = None,
+) -> "list[xarray.Dataset]":  # fmt: skip
+    """Gradient descent of each training from every seed; of its record the loss, or what `kept` keeps."""
+
+    def compute(index: int, seeds: range) -> "xarray.Dataset":
+        record = simulate.gradient_descent(trainings[index], steps, learning_rate=rate, seeds=seeds)
+        return (record[["loss"]] if kept is None else kept(record)).drop_attrs()
+
+    counts = [config.num_seeds] * len(trainings)
+    return over_seeds("training", name, counts, config, compute, context)
+
+
+def stacked(records: "Sequence[xarray.Dataset]", dimension: str, values: Sequence[Any]) -> Any:
+    """Records of several cases as one, with the cases along a dimension."""
+    import xarray
+
+    return xarray.concat(list(records), xarray.Variable(dimension, list(values)))
+
+
+Walks = list[list["measures.Plateaus"]]
+
+
+def walks(losses: "xarray.DataArray") -> Walks:
+    """Where each run of each case rests; dimensions (case, seed, time)."""
+    time = losses[losses.dims[-1]].values
+    return [
+        [measures.plateaus(time, run, smallest_drop=SMALLEST, shortest=SHORTEST) for run in case]
+        for case in losses.values
+    ]
+
+
+def resting(found: Walks) -> np.ndarray:
+    """How long each run rests on plateaus between its first drop and its last, (case, seed)."""
+    return np.array([[np.sum(p.ends[1:-1] - p.starts[1:-1]) for p in case] for case in found])
+
+
+def learning_times(losses: "xarray.DataArray", levels: np.ndarray) -> np.ndarray:
+    """When each run has learned, (case, seed)."""
+    least = levels[-1] + LEFT * (levels[0] - levels[-1])
+    return crossings(losses, least)
+
+
+def drop_times(losses: "xarray.DataArray", levels: np.ndarray) -> np.ndarray:
+    """When the loss is half-way between neighbouring levels; last axis the drops."""
+    return np.stack([crossings(losses, m) for m in (levels[1:] + levels[:-1]) / 2], axis=-1)
+
+
+def crossings(losses: "xarray.DataArray", level: float) -> np.ndarray:
+    """When each curve falls below a level for good; last dimension the time."""
+    time = losses[losses.dims[-1]].values
+    return np.asarray(measures.crossing_time(time, -losses.values, -level).time)
+
+
+def ratio(above: np.ndarray, below: np.ndarray) -> tuple[float, float]:
+    """Ratio of two medians over runs, and its standard error; a few runs may rest for very long."""
+    medians = np.median(above), np.median(below)
+    shares = [_median_error(x) / m for x, m in zip((above, below), medians, strict=True)]
+    return float(medians[0] / medians[1]), float(medians[0] / medians[1] * np.hypot(*shares))
+
+
+def _median_error(values: np.ndarray) -> float:
+    """Half the span of the ranks between which the true median lies in two of three samples."""
+    n, ordered = values.size, np.sort(values)
+    half = np.sqrt(n) / 2
+    low, high = max(int(n / 2 - half), 0), min(int(np.ceil(n / 2 + half)), n - 1)
+    return float(ordered[high] - ordered[low]) / 2 if n > 2 else np.nan
+
+
+def falls_in(run: "measures.Plateaus", num_drops: int, levels: np.ndarray) -> bool:
+    """Whether a run learns all there is in that many drops."""
+    return run.num_drops == num_drops and has_learned(run, levels)
+
+
+def has_learned(run: "measures.Plateaus", levels: np.ndarray) -> bool:
+    """Whether a run ends at the least loss."""
+    return bool(abs(run.levels[-1] - levels[-1]) < LEFT * (levels[0] - levels[-1]))
+
+
+def trend(statement: str, source: str, values: np.ndarray) -> Claim:
+    """A claim that means over seeds fall from case to case: so does the largest change; (case, seed)."""
+    change = np.diff(values, axis=0)
+    worst = change[np.argmax(change.mean(axis=1))]
+    return Claim(
+        f"{statement} (largest change from one to the next, steps)", source, 0.0, worst.mean(), "at-most",
+        uncertainty=mean_error(worst), num_seeds=worst.size,
+    )  # fmt: skip
+
+
+def agreement(
+    statement: str, source: str, values: np.ndarray, predicted: np.ndarray, tolerance: float
+) -> Claim:
+    """A claim that means over seeds are as predicted: so is the farthest; (case, seed) and (case,)."""
+    ratio = values / predicted[:, None]
+    worst = ratio[np.argmax(np.abs(ratio.mean(axis=1) - 1))]
+    return Claim(
+        f"{statement} (measured over predicted, the case that is farthest off)", source, 1.0, worst.mean(),
+        "relative", tolerance, uncertainty=mean_error(worst), num_seeds=worst.size,
+    )  # fmt: skip
+
+
+def mean_error(values: np.ndarray) -> float:
+    """Standard error of a mean over runs."""
+    return values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.nan
+
+
+def drop_claim(measured: np.ndarray, predicted: Any, source: str) -> Claim:
+    """The drops of linear networks come when predicted; (case, seed, drop) and (case, drop)."""
+    each = np.moveaxis(measured, -1, 1).reshape(-1, measured.shape[1])
+    return agreement(
+        "Linear networks: each drop comes when the staircase says, without a fit", source,
+        each, np.ravel(predicted), 0.03,
+    )  # fmt: skip
+
+
+def level_claims(found: Walks, source: str, levels: np.ndarray, what: str) -> list[Claim]:
+    """The plateaus of runs that learn one mode after the other lie at Lemma 6's losses."""
+    runs = [p for case in found for p in case if p.num_drops == NUM_MODES]
+    return [
+        _walks.mean(
+            f"{what}: the loss rests at that of the fixed point with {number} of {NUM_MODES} modes", source,
+            float(levels[number]), [p.levels[number] for p in runs], 0.05,
+        )
+        for number in range(1, NUM_MODES)
+    ]  # fmt: skip
+
+
+def saddle_claim(found: Walks, what: str, source: str, levels: Sequence[np.ndarray]) -> Claim:
+    """Intermediate plateaus lie at the losses of fixed points, given for each case, the initial one first."""
+    distances = [
+        np.min(np.abs(level - known)) / known[0]
+        for case, known in zip(found, levels, strict=True)
+        for p in case
+        for level in p.levels[1:-1]
+    ]
+    seen = np.array(distances)
+    return Claim(
+        f"{what}: the loss rests at those of fixed points (mean distance to the nearest, share of the loss "
+        "at "
+        "zero)", source, 0.01, seen.mean() if seen.size else np.nan, "at-most",
+        uncertainty=mean_error(seen), num_seeds=len(found[0]),
+    )  # fmt: skip
+
+
+def draw_runs(panels: Sequence[Any], losses: "xarray.DataArray", colour: str, label: str) -> None:
+    """All runs of a case, thin, and the one that rests for the median time on its way, bold."""
+    time, values = losses[losses.dims[-1]].values, losses.values
+    rests = resting(walks(losses.expand_dims("case")))[0]
+    median = values[np.argsort(rests, kind="stable")[len(values) // 2]]
+    for axes in panels:
+        axes.plot(time, values.T, color=colour, linewidth=0.5, alpha=0.25)
+        axes.plot(time, median, color=colour, label=label)
+
+
+def draw_levels(axes: Any, levels: Sequence[float]) -> None:
+    """The losses of fixed points."""
+    for level in levels:
+        axes.axhline(level, color="#777777", linewidth=0.7, linestyle=":", zorder=0)
+
+
+def draw_drops(axes: Any, times: Any, levels: np.ndarray, colour: str) -> None:
+    """Predicted drops, half-way between levels."""
+    halves = (levels[1:] + levels[:-1]) / 2
+    axes.plot(times, halves, "o", color=colour, markeredgecolor="white", markersize=6, zorder=3)

@@ -1,0 +1,63 @@
+"""Fig. 4B: Sigmoid network."""
+
+from typing import TYPE_CHECKING
+
+from lazyrich import models, simulate
+from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.experiments.saddles import _panels, _teachers, _walks
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+PAPER, ID = "saddles", "fig4b"
+TITLE = "Sigmoid network"
+CAPTION = (
+    "Above: the loss of every run (grey) and of one (blue). Below: the first-layer weights of its units at "
+    "the "
+    "marked moments. Order 0: nothing separates; all units stay equal while the loss drops and then creeps. "
+    "The paper does not say how targets are scaled; they are divided so that the loss starts at 1, as in the "
+    "animations: "
+    "with the cubic teacher as printed, descent at rate 0.02 would diverge."
+)
+SECONDS = {"quick": 8, "paper": 120}
+CONVENTION = _panels.CONVENTION
+REFERENCES = _panels.REFERENCES
+Config = _panels.Config
+PRESETS = {
+    "quick": Config(50, 1e-06, 0.02, 20000, population=True, flow=True),
+    "paper": Config(50, 1e-06, 0.02, 20000, num_seeds=16),
+}
+
+
+def training(config: Config) -> "simulate.Supervised":
+    """A student with the teacher's activation."""
+    network = models.TwoLayer(2, config.width, activation="sigmoid")
+    task = _teachers.teacher_task("sigmoid", _teachers.LONG, config.num_samples)
+    return simulate.Supervised(network, task, config.initial, config.population)
+
+
+def run(config: Config, context: Context) -> "xarray.Dataset":
+    """Every seed."""
+    return _panels.run(training, config, context)
+
+
+def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
+    """What App. B.1 says about Fig. 4B."""
+    found = _walks.walks(result, training(config).network.kinds[0], early=True)
+    return require_seeds(
+        [
+            _walks.order_claim(result, training(config).network.kinds[0], "App. B.1"),
+            _walks.share(
+                "After the first drop all units are still equal: one effective unit (Eq. 4)",
+                "App. B.1",
+                [w.at_plateau.width == 1 and w.at_plateau.construction == "equal" for w in found],
+            ),
+        ],
+        8,
+    )
+
+
+def figure(result: "xarray.Dataset", config: Config) -> "Figure":
+    """Loss above, units below."""
+    return _panels.figure(result, TITLE, training(config).network.kinds[0], early=True)

@@ -1,0 +1,50 @@
+"""Fig. 5A: three linear layers."""
+
+from typing import TYPE_CHECKING
+
+from lazyrich import models, simulate
+from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.experiments.saddles import _panels, _settings, _walks
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+PAPER, ID = "saddles", "fig5a"
+TITLE = "Three linear layers"
+CAPTION = (
+    "Above: the loss of every run (grey) and of one (blue), the run whose intermediate plateau lasts for the "
+    "median time. Below: the first-layer weights of its units at the marked moments. Data of Fig. 1B."
+)
+SECONDS = {"quick": 6, "paper": 15}
+CONVENTION = _panels.CONVENTION
+REFERENCES = _panels.REFERENCES
+Config = _panels.Config
+PRESETS = {
+    "quick": Config(50, 5e-3, 0.02, 3000),
+    "paper": Config(50, 5e-3, 0.02, 3000, num_seeds=32),
+}
+
+
+def training(config: Config) -> "simulate.Supervised":
+    """The network and its data."""
+    first = models.TwoLayer(2, config.width, output_dimension=50)
+    network = models.Deep(first, ("linear",), output_dimension=2)
+    task = _settings.linear_task(config.num_samples)
+    return simulate.Supervised(network, task, config.initial, mean_outputs=True)
+
+
+def run(config: Config, context: Context) -> "xarray.Dataset":
+    """Gradient descent from every seed."""
+    return _panels.run(training, config, context)
+
+
+def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
+    """What App. B.2 says about Fig. 5A."""
+    found = _walks.walks(result, training(config).network.kinds[0])
+    return require_seeds(_walks.walk_claims(result, found, "dependent", "Fig. 5A"), 8)
+
+
+def figure(result: "xarray.Dataset", config: Config) -> "Figure":
+    """Loss above, units below."""
+    return _panels.figure(result, TITLE, training(config).network.kinds[0])

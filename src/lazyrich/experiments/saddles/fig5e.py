@@ -1,0 +1,58 @@
+"""Fig. 5E: linear attention and two linear layers."""
+
+from typing import TYPE_CHECKING
+
+from lazyrich import models, simulate
+from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.experiments.saddles import _panels, _settings, _walks
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+PAPER, ID = "saddles", "fig5e"
+TITLE = "One-layer linear transformer"
+CAPTION = (
+    "Above: the loss of every run (grey) and of one (blue), the run whose intermediate plateau lasts for the "
+    "median time. Below: the query weights of its heads at the marked moments. Data of Fig. 1F; linear "
+    "attention, then two linear layers of ten and one units, without the residual connection. At the printed "
+    "initial scale, 0.005, the first plateau lasts for millions of steps; the quick preset starts from 0.05."
+)
+SECONDS = {"quick": 6, "paper": 15}
+CONVENTION = _panels.CONVENTION
+REFERENCES = _panels.REFERENCES
+Config = _panels.Config
+PRESETS = {
+    "quick": Config(10, 2e-2, 0.02, 25_000, population=True, num_records=1000, num_seeds=16),
+    "paper": Config(10, 5e-3, 0.02, 8_000_000, population=True, flow=True, num_seeds=16),
+}
+
+
+def training(config: Config) -> "simulate.Supervised":
+    """The network and its data."""
+    first = models.Attention(3, config.width, output_dimension=3)
+    network = models.Deep(first, ("linear", "linear"), (10,))
+    task = _settings.attention_task(config.num_samples)
+    return simulate.Supervised(network, task, config.initial, config.population)
+
+
+def run(config: Config, context: Context) -> "xarray.Dataset":
+    """Gradient descent from every seed."""
+    return _panels.run(training, config, context)
+
+
+def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
+    """What App. B.2 says about Fig. 5E."""
+    found = _walks.walks(result, training(config).network.kinds[0])
+    return require_seeds(_walks.walk_claims(result, found, "zero", "Fig. 5E", every=False), 8)
+
+
+def figure(result: "xarray.Dataset", config: Config) -> "Figure":
+    """Loss above, units below."""
+    return _panels.figure(
+        result,
+        TITLE,
+        training(config).network.kinds[0],
+        weights=(3, 4),
+        names=("query $Q_1$", "query $Q_2$"),
+    )

@@ -1,0 +1,376 @@
+"""Where a loss curve rests and where it drops."""
+
+import dataclasses
+import itertools
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lazyrich.core import argument_error, is_traced, number, real
+from lazyrich.measures._denoised import Denoised, denoised
+from lazyrich.measures._dwell import resting_stretches
+
+FEWEST_RECORDS = 8
+"""Below, a plateau, a drop and a plateau cannot be told from a smooth fall."""
+CONTRAST = 4.0
+"""On a plateau the loss is at least this many times slower than in the drops on either side."""
+REST = 0.5
+"""Height of the band within which the loss rests, in units of the smallest drop.
+
+Bands as high as a drop would reach from its middle far into the plateaus, and hide that it is fast.
+"""
+SIGNIFICANCE = 4.0
+"""Drops, and rests between them, count if they exceed what the noise may fake by so many standard errors."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Plateaus:
+    """The levels between which a loss curve drops. There is one more level than there are drops.
+
+    A curve that falls from the start has no first plateau: its first level is the loss at the first record,
+    with that time as start and end. Likewise the last level of a curve that still falls when the record ends.
+    Printing gives a table.
+    """
+
+    levels: np.ndarray
+    """Loss at each level, shape (drops + 1,)."""
+    level_uncertainties: np.ndarray
+    """Their uncertainties: noise, and what the level drifts."""
+    starts: np.ndarray
+    """When 90 % of the drop before is done; the first record for the first level."""
+    ends: np.ndarray
+    """When 10 % of the drop after is done; the last record for the last level."""
+    drop_times: np.ndarray
+    """When the loss is half-way between two levels, shape (drops,)."""
+    drop_time_uncertainties: np.ndarray
+    """Their uncertainties: the grid, and noise divided by slope."""
+    drop_sizes: np.ndarray
+    """By how much the loss drops; negative where it rises."""
+    starts_on_plateau: bool
+    """Whether the first level is a plateau."""
+    ends_on_plateau: bool
+    """Whether the last level is a plateau: learning has ended."""
+
+    @property
+    def num_drops(self) -> int:
+        """How many drops there are."""
+        return self.drop_times.size
+
+    @property
+    def num_plateaus(self) -> int:
+        """How many levels are plateaus, those at the start and at the end included."""
+        return self.levels.size - (not self.starts_on_plateau) - (not self.ends_on_plateau)
+
+    def __str__(self) -> str:
+        lines = [f"{_plural(self.num_plateaus, 'plateau')}, {_plural(self.num_drops, 'drop')}"]
+        for i, level in enumerate(self.levels):
+            loss = f"loss {_rounded(level, self.level_uncertainties[i])}"
+            if i == 0 and not self.starts_on_plateau:
+                lines.append(f"  start    falling from {self.starts[i]:.4g}, {loss}")
+            elif i == self.num_drops and not self.ends_on_plateau:
+                lines.append(f"  end      still falling at {self.ends[i]:.4g}, {loss}")
+            else:
+                lines.append(f"  plateau  from {self.starts[i]:.4g} to {self.ends[i]:.4g}, {loss}")
+            if i < self.num_drops:
+                when = _rounded(self.drop_times[i], self.drop_time_uncertainties[i])
+                kind = "drop " if self.drop_sizes[i] > 0 else "rise "
+                lines.append(f"  {kind}    at {when}, by {abs(self.drop_sizes[i]):.3g}")
+        return "\n".join(lines)
+
+
+def plateaus(
+    time: Any, loss: Any, *, smallest_drop: float = 0.02, shortest: float = 2.0
+) -> Plateaus:
+    """The plateaus of one loss curve and the drops between them.
+
+    On a plateau the loss is at least four times slower than in the drops on either side, and it lasts at
+    least as long as these. Both is judged in time and, between drops, also in log time; the clock that
+    speaks for the plateau decides. The start is judged in time alone, as in log time every curve starts
+    flat. The end counts as a plateau, one, if the loss moved by less than `smallest_drop` in the second half
+    of the time since the last drop: an exponential decay ends on a plateau at 0, a power law does once little
+    is left. Steps and logarithmic grids both do; time may start at 0; rises count as drops of negative size.
+
+    Noise is estimated from the record, also where it depends on the level, and drops that it may fake do not
+    count. It must be independent from record to record: thin a running average by its window before.
+    Single spikes are ignored.
+
+    Args:
+        time: recorded times ≥ 0, increasing, shape (time,), at least 8.
+        loss: recorded losses, shape (time,). For many runs, call once for each.
+        smallest_drop: the smallest drop that counts, as a share of the largest loss, which is the initial
+            one of a falling curve.
+        shortest: the least duration of a plateau, from 75 % of the drop before to 25 % of the drop after,
+            in units of the middle half of the longer of these drops. A steady fall has 1; 2 separates two
+            logistic drops by about half their total width.
+
+    Returns:
+        Levels, drops, and their uncertainties.
+
+    Example:
+        >>> import numpy as np
+        >>> from lazyrich.measures import plateaus
+        >>> time = np.arange(0, 2001, 10)
+        >>> loss = 0.5 / (1 + np.exp((time - 500) / 20)) + 0.5 / (1 + np.exp((time - 1400) / 20))
+        >>> print(plateaus(time, loss))
+        3 plateaus, 2 drops
+          plateau  from 0 to 455.5, loss 1 ± 7e-08
+          drop     at 500 ± 3, by 0.5
+          plateau  from 544.4 to 1356, loss 0.5 ± 1e-07
+          drop     at 1400 ± 3, by 0.5
+          plateau  from 1444 to 2000, loss 1.9e-09 ± 4e-09
+    """
+    t, y = _record(time, loss)
+    share = number("smallest_drop", smallest_drop, at_least=1e-4, below=1, advice="Use 0.02.")
+    least = number("shortest", shortest, above=0, advice="Use 2, the default.")
+    unit = float(np.max(np.abs(y))) or 1.0  # neither 1e-300 nor 1e300 shall be squared
+    curve = denoised(y / unit)
+    band = share * (float(np.max(np.abs(curve.mean))) or 1.0)
+    levels = _levels(_Record(t, curve, band), least)
+    return _result(_Record(t, curve, band), levels, unit)
+
+
+class _Record(NamedTuple):
+    time: np.ndarray
+    curve: Denoised
+    band: float
+    """The smallest drop that counts."""
+
+
+class _Level(NamedTuple):
+    """A stretch of records, or a single one at an end where the curve moves."""
+
+    first: int
+    last: int
+    middle: int
+    loss: float
+    uncertainty: float
+    error: float
+    """Standard error of the mean over all its records."""
+    rests: bool
+
+
+class _Drop(NamedTuple):
+    time: float
+    uncertainty: float
+    size: float
+    speed: float
+    """Of its middle half."""
+    quarters: tuple[float, float]
+    """When 25 % and 75 % are done."""
+    tenths: tuple[float, float]
+    """When 10 % and 90 % are done."""
+
+
+def _record(time: Any, loss: Any) -> tuple[np.ndarray, np.ndarray]:
+    t = real("time", time, at_least=0, advice="Pass the recorded times.")
+    y = real("loss", loss, advice="Remove or repair non-finite records first.")
+    if is_traced(t, y):
+        raise argument_error(
+            "time and loss", "be known now", "traced arrays", "Measure outside `jit`."
+        )
+    if t.ndim != 1 or t.size < FEWEST_RECORDS:
+        requirement = f"have the shape (time,) with at least {FEWEST_RECORDS} entries"
+        raise argument_error("time", requirement, t.shape, "Record more often.")
+    if y.shape != t.shape:
+        advice = "For many runs, call once for each." if y.ndim > 1 else ""
+        raise argument_error("loss", f"have the shape {t.shape} of `time`", y.shape, advice)
+    if np.any(np.diff(t) <= 0):
+        i = int(np.argmax(np.diff(t) <= 0)) + 1
+        got = f"{t[i]:g} at index {i} after {t[i - 1]:g}"
+        raise argument_error("time", "increase strictly", got, "Sort the records.")
+    return t, y
+
+
+def _levels(record: _Record, shortest: float) -> list[_Level]:
+    """Candidates, of which alike neighbours are joined and short ones dropped until all are sound."""
+    found = _candidates(record)
+    while True:
+        levels = _with_ends(record, found)
+        pair = _most_alike(record, levels)
+        if pair is not None:
+            joined = _rest(record, pair[0].first, pair[1].last)
+            found = sorted([level for level in found if level not in pair] + [joined])
+            continue
+        short = _shortest_unsound(record, levels, shortest)
+        if short is None:
+            return levels
+        found.remove(short)
+
+
+def _candidates(record: _Record) -> list[_Level]:
+    t, curve, band = record
+    logarithmic = np.log(np.where(t > 0, t, 1.0))
+    if t[0] == 0:
+        logarithmic[0] = 2 * logarithmic[1] - logarithmic[2]
+    stretches = resting_stretches(t, curve.mean, curve.error, REST * band, CONTRAST)
+    in_log = resting_stretches(logarithmic, curve.mean, curve.error, REST * band, CONTRAST)
+    stretches += [stretch for stretch in in_log if stretch[0] > 0]
+    chosen: list[tuple[int, int]] = []
+    for a, b in sorted(stretches, key=lambda stretch: stretch[0] - stretch[1]):  # longest first
+        if all(b < first or a > last for first, last in chosen):
+            chosen.append((a, b))
+    return [_rest(record, a, b) for a, b in sorted(chosen)]
+
+
+def _rest(record: _Record, first: int, last: int) -> _Level:
+    """A plateau; its level is the mean over the half of its records in which the curve moves least."""
+    _, curve, _ = record
+    half = (last - first + 2) // 2
+    windows = np.lib.stride_tricks.sliding_window_view(curve.mean[first : last + 1], half)
+    motion = np.ptp(windows, axis=-1)
+    flattest = np.flatnonzero(motion <= np.min(motion) * (1 + 1e-9))
+    a = first + int(flattest[flattest.size // 2])
+    core, noise = curve.records[a : a + half], curve.noise[a : a + half]
+    drift = np.mean(core[: (half + 1) // 2]) - np.mean(core[half // 2 :])
+    # a steady drift over the core is twice that between its halves; its spread, that over √12
+    uncertainty = np.hypot(_mean_error(noise), drift / np.sqrt(3))
+    error = _mean_error(curve.noise[first : last + 1])
+    middle = a + (half - 1) // 2
+    return _Level(first, last, middle, float(np.mean(core)), float(uncertainty), error, True)
+
+
+def _mean_error(noise: np.ndarray) -> float:
+    return float(np.sqrt(np.sum(noise**2)) / noise.size)
+
+
+def _with_ends(record: _Record, found: list[_Level]) -> list[_Level]:
+    """Levels at the first and last record, too, where no plateau reaches them."""
+    curve, last = record.curve, record.time.size - 1
+    first_end, last_end = (
+        _Level(i, i, i, float(curve.mean[i]), float(curve.error[i]), float(curve.error[i]), False)
+        for i in (0, last)
+    )
+    before = [] if found and found[0].first == 0 else [first_end]
+    after = [] if found and found[-1].last == last else [last_end]
+    return before + found + after
+
+
+def _most_alike(record: _Record, levels: list[_Level]) -> tuple[_Level, _Level] | None:
+    """Neighbours whose difference is too small to count as a drop, or may be noise."""
+
+    def size(pair: tuple[_Level, _Level]) -> float:
+        noise = SIGNIFICANCE * np.hypot(pair[0].error, pair[1].error)
+        return float(abs(pair[0].loss - pair[1].loss) / max(record.band, noise))
+
+    pair = min(itertools.pairwise(levels), key=size, default=None)
+    return pair if pair is not None and size(pair) < 1 else None
+
+
+def _shortest_unsound(record: _Record, levels: list[_Level], shortest: float) -> _Level | None:
+    """The shortest first: what is left of its drop may make its neighbours sound."""
+    drops = [_drop(record, *pair) for pair in itertools.pairwise(levels)]
+    unsound = []
+    for i, level in enumerate(levels):
+        around = drops[max(i - 1, 0) : i + 1]
+        if not level.rests or not around:
+            continue
+        if i == len(drops):
+            sound = _has_ended(record, around[-1])
+        else:
+            sound = _lasts(record, around, i == 0, shortest) and _is_flat(record, level, around)
+        if not sound:
+            unsound.append(level)
+    return min(unsound, key=lambda level: level.last - level.first, default=None)
+
+
+def _has_ended(record: _Record, drop: _Drop) -> bool:
+    """Nothing worth counting happened in the second half of the time since the last drop."""
+    t, curve, band = record
+    half = min(int(np.searchsorted(t, (drop.time + t[-1]) / 2)), t.size - 1)
+    noise = 2 * np.hypot(curve.error[half], curve.error[-1])
+    return bool(abs(curve.mean[half] - curve.mean[-1]) <= band + noise)
+
+
+def _lasts(record: _Record, around: list[_Drop], at_start: bool, shortest: float) -> bool:
+    """Long enough beside the drops around it, in time or in log time."""
+    start = record.time[0] if at_start else around[0].quarters[1]
+    end = around[-1].quarters[0]
+    drops = [drop.quarters for drop in around]
+    if end - start >= shortest * max(b - a for a, b in drops):
+        return True
+    if at_start or drops[0][0] <= 0:
+        return False
+    return bool(np.log(end / start) >= shortest * max(np.log(b / a) for a, b in drops))
+
+
+def _is_flat(record: _Record, level: _Level, around: list[_Drop]) -> bool:
+    """Whether the loss, had it gone on falling as around, would have fallen by more than noise hides."""
+    duration = record.time[level.last] - record.time[level.first]
+    missed = min(drop.speed for drop in around) * duration
+    n = level.last - level.first + 1
+    noise = level.error * np.sqrt(12 * (n - 1) / (n + 1))  # of a fitted line's fall over n records
+    return bool((1 - 1 / CONTRAST) * missed >= SIGNIFICANCE * noise)
+
+
+def _drop(record: _Record, before: _Level, after: _Level) -> _Drop:
+    t, curve, _ = record
+    fall = before.loss - after.loss
+
+    def crossing(values: np.ndarray, share: float) -> tuple[float, int]:
+        return _crossing(t, values, before.middle, after.middle, before.loss - share * fall, fall)
+
+    middle, i = crossing(curve.records, 0.5)
+    quarters = (crossing(curve.records, 0.25)[0], crossing(curve.records, 0.75)[0])
+    tenths = (crossing(curve.mean, 0.1)[0], crossing(curve.mean, 0.9)[0])
+    cell = t[i + 1] - t[i]
+    speed = abs(fall) / 2 / max(quarters[1] - quarters[0], cell / 2)  # the grid resolves no more
+    noise = float(np.max(curve.noise[max(i - 1, 0) : i + 3]))
+    # where an increasing regression passes a level: Chernoff's distribution, standard deviation 0.52
+    wander = 0.52 * (4 * (noise / speed) ** 2 * cell) ** (1 / 3)
+    misplaced = np.hypot(before.uncertainty, after.uncertainty) / 2 / speed
+    uncertainty = np.sqrt(cell**2 / 12 + wander**2 + misplaced**2)
+    return _Drop(middle, float(uncertainty), fall, speed, quarters, tenths)
+
+
+def _crossing(
+    t: np.ndarray, values: np.ndarray, first: int, last: int, level: float, fall: float
+) -> tuple[float, int]:
+    """When the decreasing curve that fits best passes a level, and the record before; jitter does not matter.
+
+    That curve passes where the sum of the excess over the level is largest, and without noise where the
+    curve itself does.
+    """
+    excess = np.sign(fall) * (values[first : last + 1] - level)
+    k = int(np.argmax(np.cumsum(excess)[:-1]))
+    above, below, i = excess[k], excess[k + 1], first + k
+    share = above / (above - below) if above >= 0 >= below and above > below else 0.5
+    if t[i] > 0:
+        return float(t[i] * (t[i + 1] / t[i]) ** share), i
+    return float(t[i] + share * (t[i + 1] - t[i])), i
+
+
+def _result(record: _Record, levels: list[_Level], unit: float) -> Plateaus:
+    t = record.time
+    drops = [_drop(record, *pair) for pair in itertools.pairwise(levels)]
+    starts = np.array([t[0], *(drop.tenths[1] for drop in drops)])
+    ends = np.array([*(drop.tenths[0] for drop in drops), t[-1]])
+    if not levels[0].rests:
+        ends[0] = t[0]
+    if not levels[-1].rests:
+        starts[-1] = t[-1]
+    return Plateaus(
+        levels=unit * np.array([level.loss for level in levels]),
+        level_uncertainties=unit * np.array([level.uncertainty for level in levels]),
+        starts=starts,
+        ends=ends,
+        drop_times=np.array([drop.time for drop in drops]),
+        drop_time_uncertainties=np.array([drop.uncertainty for drop in drops]),
+        drop_sizes=unit * np.array([drop.size for drop in drops]),
+        starts_on_plateau=levels[0].rests,
+        ends_on_plateau=levels[-1].rests,
+    )
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _rounded(value: float, uncertainty: float) -> str:
+    """A value with as many digits as its uncertainty leaves it."""
+    if not uncertainty > 0:
+        return f"{value:.4g}"
+    decimals = max(-math.floor(math.log10(uncertainty)), 0)
+    if decimals <= 6 and abs(value) < 1e6:
+        return f"{value:.{decimals}f} ± {uncertainty:.{decimals}f}"
+    return f"{value:.2g} ± {uncertainty:.1g}"

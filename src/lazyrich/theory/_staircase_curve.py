@@ -1,0 +1,59 @@
+"""The loss of a staircase: one logistic for each drop, and what follows from their sum."""
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import expit
+
+from lazyrich.theory._staircase_walk import Drop
+
+
+def _logistics(drops: Sequence[Drop], t: np.ndarray) -> np.ndarray:
+    """The logistic of each drop, on a new last axis."""
+    rates, centres = np.array([(drop.rate, drop.centre) for drop in drops]).T
+    return expit(2 * rates * (t[..., None] - centres))
+
+
+def fall(mu: np.ndarray, drops: Sequence[Drop], t: np.ndarray) -> np.ndarray:
+    """How far the loss has fallen."""
+    x = _logistics(drops, t)
+    return x * (2 - x) @ mu[[drop.mode for drop in drops]] / 2  # x(2 − x) = 1 − (1 − x)²
+
+
+def speed(mu: np.ndarray, drops: Sequence[Drop], t: np.ndarray) -> np.ndarray:
+    """How fast the loss falls."""
+    x = _logistics(drops, t)
+    return 2 * x * (1 - x) ** 2 @ np.array([drop.rate * mu[drop.mode] for drop in drops])
+
+
+def halfway_times(mu: np.ndarray, drops: Sequence[Drop]) -> np.ndarray:
+    """When the curve passes the middle between neighbouring plateaus, by bisection: it falls everywhere."""
+    heights = mu[[drop.mode for drop in drops]] / 2
+    middles = np.cumsum(heights) - heights / 2
+    low, high = (
+        np.zeros(len(drops)),
+        np.full(len(drops), max(d.centre + 40 / d.rate for d in drops)),
+    )
+    for _ in range(100):  # more halvings than a double has digits
+        middle = (low + high) / 2
+        is_before = fall(mu, drops, middle) < middles
+        low, high = np.where(is_before, middle, low), np.where(is_before, high, middle)
+    return high
+
+
+def visible_plateaus(mu: np.ndarray, drops: Sequence[Drop]) -> np.ndarray:
+    """Whether the loss falls less than half as fast as at some time before and after, for each plateau."""
+    from scipy.signal import find_peaks
+
+    t = np.unique([drop.centre + np.linspace(-10, 10, 401) / drop.rate for drop in drops])
+    centres = np.maximum.accumulate([drop.centre for drop in drops])
+    t = np.unique(np.concatenate([t, (centres[1:] + centres[:-1]) / 2]))
+    log_speed = np.log(np.maximum(speed(mu, drops, t), 1e-300))
+    peaks, _ = find_peaks(log_speed, prominence=np.log(2))
+    seen = np.zeros(len(drops) + 1, bool)
+    seen[[0, -1]] = True
+    for begin, end in itertools.pairwise(peaks):
+        slowest = t[begin + log_speed[begin:end].argmin()]
+        seen[np.searchsorted(centres, slowest)] = True
+    return seen
