@@ -17,6 +17,7 @@ from lazyrich.core import (
     papers,
 )
 
+PANEL = {"num_samples": 1000, "num_seeds": 2}
 SMALL = {
     "linear-grokking/fig1": {"input_dimension": 60, "num_seeds": 2, "num_test": 100},
     "linear-grokking/fig2": {
@@ -59,6 +60,22 @@ SMALL = {
         "network_steps": (2500, 1500),
         "num_seeds": 2,
     },
+    "saddles/fig2a": {
+        "width": 10,
+        "heads": 5,
+        "widths": (5, 10),
+        "numbers_of_heads": (5, 10),
+        "num_seeds": 2,
+    },
+    "saddles/fig2b": {"width": 10, "heads": 10, "exponents": (1.0, 0.0), "num_seeds": 2},
+    "saddles/fig2c": {"width": 10, "num_seeds": 2},
+    "saddles/fig2d": {"width": 10, "num_seeds": 2},
+    "saddles/fig1a": {"width": 4, "num_points": 5},
+    **{f"saddles/fig1{panel}": PANEL for panel in "bcde"},
+    **{f"saddles/fig1{panel}": PANEL | {"num_seeds": 6} for panel in "fg"},
+    "saddles/fig4a": {"num_samples": 30, "num_seeds": 2},
+    **{f"saddles/fig4{panel}": PANEL | {"population": 8} for panel in "bcdefgh"},
+    **{f"saddles/fig5{panel}": PANEL for panel in "abcdef"},
     "saddles/table1": {"width": 5, "learning_rate": 0.04, "num_seeds": 2},
 }
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from lazyrich.core import argument_error, count
+from lazyrich.models._network import check_length
 from lazyrich.models._two_layer import OneHiddenLayer, TwoLayerWeights
 from lazyrich.models._unit_kind import UnitKind
 
@@ -95,6 +96,7 @@ class Attention(OneHiddenLayer):
 
     def apply(self, weights: TwoLayerWeights, inputs: Any) -> Any:
         """Outputs, shape (samples, outputs), for inputs of shape (samples, tokens, entries), query last."""
+        check_length(inputs, self.token_dimension)
         M = self.key_query(weights)
         if self.softmax:
             scores = jnp.einsum("nta,hab,nb->nht", inputs, M, inputs[:, -1])
@@ -108,6 +110,7 @@ class Attention(OneHiddenLayer):
         r"""Products $(XX^\top)_{ab}\, x_{q,c}$ with a ≤ b, shape (samples, products)."""
         if self.softmax:
             return super().features(inputs)
+        check_length(inputs, self.token_dimension)
         a, b, c = self.products
         sums = jnp.einsum("nta,ntb->nab", inputs, inputs)
         return sums[:, a, b] * inputs[:, -1, c]

@@ -9,6 +9,7 @@ import numpy as np
 
 from lazyrich.core import argument_error, count
 from lazyrich.models._activations import activation, activation_kind
+from lazyrich.models._network import check_length
 from lazyrich.models._two_layer import OneHiddenLayer, TwoLayerWeights
 from lazyrich.models._unit_kind import UnitKind
 
@@ -81,6 +82,7 @@ class Convolution(OneHiddenLayer):
 
     def apply(self, weights: TwoLayerWeights, inputs: Any) -> Any:
         """Outputs, shape (samples, outputs), for inputs of shape (samples, length)."""
+        check_length(inputs, self.input_length)
         windows = self.stride * np.arange(self.num_positions)[:, None] + np.arange(self.kernel)
         hidden = activation(self.activation)(
             inputs[:, windows] @ weights.first

@@ -91,6 +91,12 @@ def _is_shape(node: Any) -> bool:
     return type(node) is tuple and all(isinstance(size, int) for size in node)
 
 
+def check_length(inputs: Any, size: int) -> None:
+    """Refuse inputs of another length, which indexing would cut or repeat without a word."""
+    if np.shape(inputs)[-1:] != (size,):
+        raise argument_error("inputs", f"have {size} entries on the last axis", np.shape(inputs))
+
+
 def matrix_units(incoming: Any, outgoing: Any) -> Units:
     """Units of a layer between two matrices: columns of the first and rows of the second."""
     return Units(incoming.T, outgoing)

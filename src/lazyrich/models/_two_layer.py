@@ -12,7 +12,7 @@ import numpy as np
 
 from lazyrich.core import count
 from lazyrich.models._activations import POWERS, activation, activation_kind
-from lazyrich.models._network import Network, Units
+from lazyrich.models._network import Network, Units, check_length
 from lazyrich.models._unit_kind import UnitKind
 
 
@@ -104,6 +104,7 @@ class TwoLayer(OneHiddenLayer):
     def coefficients(self, weights: TwoLayerWeights) -> Any:
         """Coefficients of the products, shape (products, outputs)."""
         products = self._products()
+        check_length(weights.first.T, self.input_dimension + self.bias)
         reads = math.prod(weights.first[index] for index in products.T)  # (products, units)
         return (_orderings(products)[:, None] * reads) @ weights.second
 
@@ -113,6 +114,7 @@ class TwoLayer(OneHiddenLayer):
         return _products(self.input_dimension + self.bias, POWERS[str(self.activation)])
 
     def _read(self, inputs: Any) -> Any:
+        check_length(inputs, self.input_dimension)
         if not self.bias:
             return inputs
         return jnp.concatenate([inputs, jnp.ones((*inputs.shape[:-1], 1), inputs.dtype)], axis=-1)

@@ -1,3 +1,5 @@
+from ._connect import Connection as Connection
+from ._connect import connect as connect
 from ._gradient_descent import gradient_descent as gradient_descent
 from ._gradient_flow import gradient_flow as gradient_flow
 from ._linear_descent import linear_descent as linear_descent

@@ -54,13 +54,14 @@ def gradient_descent(
     steps = increasing("steps", whole("steps", steps, at_least=0, advice="Record at whole steps."))
     with jax.enable_x64(True):
         seeds, (weights, data) = starts(training, seeds)
+        weights, frame = training.reduce(weights)
         pieces, done = [], 0
         advance = (
             _full_batch if batch_size is None else _minibatches(training, data, batch_size, seeds)
         )
         for step in (context or Context()).track(steps.astype(int).tolist(), "gradient descent"):
             weights = advance(training, weights, data, learning_rate, done, step)
-            pieces.append(jax.tree.map(np.asarray, _record(training, weights, data)))
+            pieces.append(jax.tree.map(np.asarray, _record(training, weights, frame, data)))
             done = step
     records = jax.tree.map(lambda *values: np.stack(values, axis=1), *pieces)
     batch = "full batch" if batch_size is None else f"minibatches of {batch_size}"
@@ -117,5 +118,5 @@ def _minibatches(training: Training, data: Any, batch_size: int, seeds: list[int
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _record(training: Training, weights: Any, data: Any) -> dict[str, Any]:
-    return jax.vmap(training.record)(weights, data)
+def _record(training: Training, weights: Any, frame: Any, data: Any) -> dict[str, Any]:
+    return jax.vmap(training.record)(jax.vmap(training.expand)(weights, frame), data)

@@ -1,7 +1,8 @@
 """Any network on any task, by the cheapest exact way to its loss."""
 
 import dataclasses
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -9,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from lazyrich.core import Convention, argument_error, real
-from lazyrich.models import Attention, Deep, Network
+from lazyrich.models import Attention, Deep, Network, Units
 from lazyrich.simulate._training import Training
 from lazyrich.tasks import DataSet
 
-RECORDS = ("units", "singular_values")
+RECORDS = ("units", "singular_values", "norms")
 
 
 class Moments(NamedTuple):
@@ -40,7 +41,8 @@ class Supervised(Training):
     Gauss–Hermite nodes where the task gives them.
 
     Records `loss`; with `units` also `incoming` and `outgoing`, the weights $u_i$ and $v_i$ of the first
-    hidden layer; with `singular_values` those of its incoming weights.
+    hidden layer; with `singular_values` those of its incoming weights; with `norms` the Euclidean norm of
+    each array of weights.
 
     Source:
         saddles, Eq. 64.
@@ -50,9 +52,10 @@ class Supervised(Training):
         task: what gives `dataset(key)`, and `population()` or `moments()` where asked for.
         initial: standard deviation of all weights at the start, or one for each array of weights, or a
             function of a random key that gives the weights.
-        population: learn the whole distribution instead of a sample: exact moments or quadrature.
+        population: learn the whole distribution instead of a sample: by exact moments or by quadrature, with
+            this many nodes for each input where a number is given.
         mean_outputs: divide the loss by the number of outputs.
-        records: what to record besides the loss, of `units` and `singular_values`.
+        records: what to record besides the loss, of `units`, `singular_values` and `norms`.
 
     Example:
         >>> from lazyrich import models, simulate, tasks
@@ -67,7 +70,7 @@ class Supervised(Training):
     # equal trainings share what JAX compiles: these fields only shape the start and the data
     task: Any = dataclasses.field(compare=False)
     initial: Any = dataclasses.field(compare=False)
-    population: bool = dataclasses.field(default=False, compare=False)
+    population: bool | int = dataclasses.field(default=False, compare=False)
     mean_outputs: bool = False
     records: tuple[str, ...] = ("units",)
 
@@ -75,6 +78,7 @@ class Supervised(Training):
         "incoming": ("unit", "incoming_weight"),
         "outgoing": ("unit", "outgoing_weight"),
         "singular_values": ("direction",),
+        "norms": ("array",),
     }
 
     def __post_init__(self) -> None:
@@ -106,15 +110,21 @@ class Supervised(Training):
     def start(self, seed: int) -> tuple[Any, Any]:
         """Weights and data of a seed; for a network with features, their moments."""
         data_key, weights_key = jax.random.split(jax.random.key(seed))
-        if callable(self.initial):
-            return self.initial(weights_key), self.data(data_key)
-        return self.network.init(weights_key, self.initial), self.data(data_key)
+        data = self.data(data_key)
+        if not callable(self.initial):
+            return self.network.init(weights_key, self.initial), data
+        weights = self.initial(weights_key)
+        self._check_weights(weights, data)
+        return weights, data
 
     def data(self, key: Any) -> "DataSet | Moments":
         """What the loss is computed from."""
         if self.population and self._has_token_moments:
             return self._token_moments()
-        data = self.task.population() if self.population else self.task.dataset(key)
+        if self.population:
+            data = self.task.population(None if self.population is True else self.population)
+        else:
+            data = self.task.dataset(key)
         self._check(data)
         return moments(self.network, data) if self.network.has_features else data
 
@@ -131,10 +141,42 @@ class Supervised(Training):
             found |= units._asdict()
         if "singular_values" in self.records:
             found["singular_values"] = jnp.linalg.svd(units.incoming, compute_uv=False)
+        if "norms" in self.records:
+            squares = [jnp.sum(array**2) for array in jax.tree.leaves(weights)]
+            found["norms"] = jnp.sqrt(jnp.stack(squares))
         return found
+
+    def reduce(self, weights: Any) -> tuple[Any, Any]:
+        r"""As many units as one has weights, $N_u + N_v$, where units are linear and there are more.
+
+        Such units enter only by $\sum_i u_i v_i^\top$. An orthogonal matrix that mixes them changes neither
+        this sum nor descent, and QR finds one that leaves no more than $N_u + N_v$ of them.
+        """
+        # a given start may hold units of very different size: mixing would round the small ones away
+        if callable(self.initial) or not self.network.kinds[0].linear:
+            return weights, None
+        units = jax.vmap(self.network.units)(weights)
+        both = jnp.concatenate(units, axis=-1)  # (seeds, units, N_u + N_v)
+        if both.shape[-2] <= both.shape[-1]:
+            return weights, None
+        frame, fewer = jnp.linalg.qr(both)
+        fewer = Units(*jnp.split(fewer, [units.incoming.shape[-1]], axis=-1))
+        return jax.vmap(self.network.with_units)(weights, fewer), frame
+
+    def expand(self, weights: Any, frame: Any) -> Any:
+        """All weights of one seed."""
+        if frame is None:
+            return weights
+        units = jax.tree.map(lambda few: frame @ few, self.network.units(weights))
+        return self.network.with_units(weights, units)
 
     def minibatch(self, data: Any, indices: Any) -> Any:
         """Some samples of the data, each counting alike."""
+        share = jnp.full(indices.shape[0], 1 / indices.shape[0])
+        return DataSet(data.inputs[indices], data.labels[indices], share)
+
+    def count_samples(self, data: Any) -> int:
+        """Number of samples in the data."""
         if not isinstance(data, DataSet):
             raise argument_error(
                 "batch_size",
@@ -142,11 +184,6 @@ class Supervised(Training):
                 "a size",
                 "Leave it out.",
             )
-        share = jnp.full(indices.shape[0], 1 / indices.shape[0])
-        return DataSet(data.inputs[indices], data.labels[indices], share)
-
-    def count_samples(self, data: Any) -> int:
-        """Number of samples in the data."""
         return data.weights.shape[-1]
 
     def attributes(self) -> dict[str, Any]:
@@ -172,6 +209,7 @@ class Supervised(Training):
         covariance, correlation, power = self.task.moments()
         assert self._attention is not None  # for type checkers: asked only where there are moments
         a, b, c = self._attention.products
+        self._check_shapes((1, 1, covariance.shape[0]), (1, 1))
         chosen = covariance[a, b, c][:, a, b, c]
         return _moments(chosen, correlation[a, b, c][:, None], power)
 
@@ -181,11 +219,30 @@ class Supervised(Training):
                 raise argument_error(
                     "task", f"give finite {name}", "NaN or infinity", "Repair the data."
                 )
-        found = _output_shape(self.network, data.inputs)
-        if found != data.labels.shape:
+        self._check_shapes(data.inputs.shape, data.labels.shape)
+
+    def _check_shapes(self, inputs: tuple[int, ...], labels: tuple[int, ...]) -> None:
+        found = _output_shape(self.network, inputs)
+        if found != labels:
             raise argument_error(
                 "task", f"fit the network, whose outputs have the shape {found}",
-                f"inputs {data.inputs.shape} with labels {data.labels.shape}", "Change one of the two.",
+                f"inputs {inputs} with labels {labels}", "Change one of the two.",
+            )  # fmt: skip
+
+    def _check_weights(self, weights: Any, data: "DataSet | Moments") -> None:
+        arrays = jax.tree.leaves(weights)
+        if not all(np.all(np.isfinite(array)) for array in arrays):
+            raise argument_error(
+                "initial", "give finite weights", "NaN or infinity", "Repair the start."
+            )
+        if isinstance(data, Moments):
+            wanted, found = data.best.shape, _shape(self.network.coefficients, weights)
+        else:
+            wanted, found = data.labels.shape, _shape(self.network.apply, weights, data.inputs)
+        if found != wanted or 0 in map(np.size, arrays):
+            raise argument_error(
+                "initial", f"give weights of the shapes {self.network.shapes()}",
+                jax.tree.map(np.shape, weights), "Only the number of units, ≥ 1, may differ.",
             )  # fmt: skip
 
 
@@ -198,12 +255,19 @@ def loss_of(network: Network, weights: Any, data: "DataSet | Moments") -> Any:
     return data.weights @ jnp.sum(errors**2, axis=-1)
 
 
-def _output_shape(network: Network, inputs: Any) -> Any:
+@functools.lru_cache  # asked for every seed, with the same answer
+def _output_shape(network: Network, inputs: tuple[int, ...]) -> Any:
     weights = jax.eval_shape(lambda: network.init(jax.random.key(0), 0.0))
+    shape = _shape(network.apply, weights, jax.ShapeDtypeStruct(inputs, float))
+    return shape or "none, as it cannot read such inputs"
+
+
+def _shape(function: Callable[..., Any], *arguments: Any) -> "tuple[int, ...] | None":
+    """The shape of what a function gives, or None if the arguments do not fit it."""
     try:
-        return jax.eval_shape(network.apply, weights, inputs).shape
-    except (TypeError, ValueError, IndexError):
-        return "none, as it cannot read such inputs"
+        return jax.eval_shape(function, *arguments).shape
+    except (TypeError, ValueError, IndexError, AttributeError):
+        return None
 
 
 def moments(network: Network, data: DataSet) -> Moments:

@@ -39,6 +39,17 @@ class Training(abc.ABC):
     def record(self, weights: Any, data: Any) -> dict[str, Any]:
         """What to keep of a moment, by name."""
 
+    def reduce(self, weights: Any) -> tuple[Any, Any]:
+        """Fewer weights whose descent is the same, and the frame from which `expand` makes all of them again.
+
+        Every array has a leading axis for the seed. Without fewer weights: the same, and None.
+        """
+        return weights, None
+
+    def expand(self, weights: Any, frame: Any) -> Any:
+        """All weights of one seed."""
+        return weights
+
     def count_samples(self, data: Any) -> int:
         """Number of samples in the data, for minibatches."""
         raise argument_error(

@@ -21,7 +21,8 @@ CONVENTION = Convention(
     time_unit="steps",
 )
 REFERENCES = ("saddles",)
-RESTARTS = 16
+RESTARTS, MOST_STEPS = 16, 20_000
+"""Of the network with one unit."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Config:
     learning_rate: float = 0.01
     last_step: int = 2000
     num_samples: int = 8192
-    population: bool = False
+    population: int = 0
     flow: bool = False
     num_records: int = 200
     num_seeds: int = 8
@@ -62,9 +63,7 @@ def run(
         found = found.merge(
             again.rename({name: f"small_{name}" for name in (*again.data_vars, "time")})
         )
-    return found.assign(order=_order(training(config).network)).assign_attrs(
-        CONVENTION.attributes()
-    )
+    return found.assign(order=order(training(config).network)).assign_attrs(CONVENTION.attributes())
 
 
 def from_small(result: "xarray.Dataset") -> "xarray.Dataset":
@@ -75,7 +74,7 @@ def from_small(result: "xarray.Dataset") -> "xarray.Dataset":
     return result[[name for name in names if name in result.data_vars]].rename(names)
 
 
-def _order(network: "models.Network") -> float:
+def order(network: "models.Network") -> float:
     """The power with which the outputs of the first layer grow with its small incoming weights."""
     import jax
 
@@ -118,11 +117,13 @@ def losses(
 
 
 def _one_unit(training: Training, config: Config) -> "xarray.Dataset":
-    """From weights that leave no plateau to wait on; on the whole distribution where there is one."""
+    """Descent from weights that leave no plateau to wait on, on the whole distribution where there is one."""
     narrow = training(dataclasses.replace(config, width=1, initial=0.1))
-    if narrow.can_learn_population:
-        narrow = dataclasses.replace(narrow, population=True, records=())
-    ends = _train(narrow, [config.last_step], config, range(RESTARTS)).loss[:, -1]
+    if narrow.can_learn_population and not narrow.population:
+        narrow = dataclasses.replace(narrow, population=True)
+    narrow = dataclasses.replace(narrow, records=())
+    descent = dataclasses.replace(config, flow=False)
+    ends = _train(narrow, [min(config.last_step, MOST_STEPS)], descent, range(RESTARTS)).loss[:, -1]
     return (
         ends.drop_vars("time").drop_attrs().rename(seed="restart").to_dataset(name="one_unit_loss")
     )

@@ -33,7 +33,7 @@ TIES = (
     "falls in one drop"
 )
 PRESETS = {
-    "quick": Config(width=10, initial=5e-3, learning_rate=0.02, population=True, num_seeds=32),
+    "quick": Config(width=10, initial=5e-3, learning_rate=0.02, population=1, num_seeds=32),
     "paper": Config(width=10, initial=5e-3, learning_rate=0.02, num_seeds=128),
 }
 
@@ -42,7 +42,7 @@ def training(config: Config) -> "simulate.Supervised":
     """The model of Eq. 69 on in-context regression."""
     network = models.Attention(3, config.width)
     task = _settings.attention_task(config.num_samples)
-    return simulate.Supervised(network, task, config.initial, config.population)
+    return simulate.Supervised(network, task, config.initial, bool(config.population))
 
 
 def run(config: Config, context: Context) -> "xarray.Dataset":

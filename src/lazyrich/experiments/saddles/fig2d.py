@@ -24,7 +24,7 @@ CAPTION = (
     "are learned one after the other. From the largest scale they are learned together. The paper leaves "
     "open the scales. Other settings as in Fig. 2A."
 )
-SECONDS = {"quick": 10, "paper": 15}
+SECONDS = {"quick": 8, "paper": 20}
 CONVENTION = _spectra.CONVENTION
 REFERENCES = _spectra.REFERENCES
 SOURCE = "Sec. 6, Fig. 2D"
@@ -58,7 +58,7 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
 def _kept(record: Any) -> Any:
     """The loss and the map W."""
     W = np.einsum("stho,sthi->stoi", record.outgoing.values, record.incoming.values)
-    return record[["loss"]].assign(map=(("seed", "time", "output", "input"), W))
+    return record[["loss"]].assign(linear_map=(("seed", "time", "output", "input"), W))
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
@@ -89,7 +89,7 @@ def _half_times(result: "xarray.Dataset") -> np.ndarray:
     """When each W_kk has half its target for good, (scale, seed, mode)."""
     s = _spectra.strengths(1.0)
     times = [
-        _spectra.crossings(-result.map[..., k, k].transpose(..., "time"), -s[k] / 2)
+        _spectra.crossings(-result.linear_map[..., k, k].transpose(..., "time"), -s[k] / 2)
         for k in range(s.size)
     ]
     return np.stack(times, axis=-1)
@@ -99,7 +99,7 @@ def _distances(result: "xarray.Dataset") -> np.ndarray:
     """How near W comes to the fixed point of the first mode, over the size of W*, (scale, seed)."""
     s = _spectra.strengths(1.0)
     saddle = np.diag([s[0], 0.0, 0.0])
-    apart = np.linalg.norm(result.map.values - saddle, axis=(-2, -1)) / np.linalg.norm(s)
+    apart = np.linalg.norm(result.linear_map.values - saddle, axis=(-2, -1)) / np.linalg.norm(s)
     return apart.min(axis=-1)
 
 
@@ -127,7 +127,7 @@ def figure(result: "xarray.Dataset", config: Config) -> "Figure":
     _spectra.draw_levels(left, levels)
     for i in (0, INTERMEDIATE):
         for k, style in enumerate(("-", "--", ":")):
-            share = after.map[i, ..., k, k].mean("seed") / s[k]
+            share = after.linear_map[i, ..., k, k].mean("seed") / s[k]
             right.plot(
                 after.time,
                 share,
@@ -135,12 +135,12 @@ def figure(result: "xarray.Dataset", config: Config) -> "Figure":
                 color=colours[i],
                 label=f"{k + 1}" if i == 0 else None,
             )
-    left.set(ylabel="loss", ylim=(0, 1.2 * levels[0]), title="Loss")
+    left.set(ylabel="loss", ylim=(0, 1.45 * levels[0]), title="Loss")
     right.set(
         ylabel="$W_{kk}$ / target",
         title=f"Modes, ε = {config.scales[0]:g} and {config.scales[INTERMEDIATE]:g}",
     )
-    left.legend()
+    left.legend(ncols=2, loc="upper right")
     right.legend(title="mode k")
     for panel in axes[0]:
         panel.set(xscale="log", xlabel="time $t$ (steps)")

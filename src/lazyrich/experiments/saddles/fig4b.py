@@ -25,8 +25,8 @@ CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
 PRESETS = {
-    "quick": Config(50, 1e-06, 0.02, 20000, population=True, flow=True),
-    "paper": Config(50, 1e-06, 0.02, 20000, num_seeds=16),
+    "quick": Config(50, 1e-06, 0.02, 8000, population=16),
+    "paper": Config(50, 1e-06, 0.02, 8000, num_seeds=16),
 }
 
 

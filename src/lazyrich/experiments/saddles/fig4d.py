@@ -26,7 +26,7 @@ CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
 PRESETS = {
-    "quick": Config(50, 1e-06, 0.02, 4000, population=True, flow=True),
+    "quick": Config(50, 1e-06, 0.02, 4000, population=24),
     "paper": Config(50, 1e-06, 0.02, 4000, num_seeds=16),
 }
 

@@ -26,7 +26,7 @@ CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
 PRESETS = {
-    "quick": Config(10, 0.005, 0.02, 12000, population=True, flow=True),
+    "quick": Config(10, 0.005, 0.02, 12000, population=20),
     "paper": Config(10, 0.005, 0.02, 12000, num_seeds=16),
 }
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from lazyrich import models, simulate
-from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.core import Claim, Context, Departure, require_seeds
 from lazyrich.experiments.saddles import _panels, _teachers, _walks
 
 if TYPE_CHECKING:
@@ -15,7 +15,8 @@ TITLE = "z² tanh z"
 CAPTION = (
     "Above: the loss of every run (grey) and of one (blue). Below: the first-layer weights of its units at "
     "the "
-    "marked moments. Order 3: one unit after the other; gradient flow. The activation is not named in the "
+    "marked moments. Order 3: one unit after the other; the paper preset follows the flow, the quick one "
+    "descent from 0.02 in place of 0.005. The activation is not named in the "
     "text; z² tanh z is one of its order. "
     "The paper does not say how targets are scaled; they are divided so that the loss starts at 1, as in the "
     "animations: "
@@ -25,9 +26,10 @@ SECONDS = {"quick": 8, "paper": 120}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
+TIES = "in one run of eight two of ten units grow together, as their starts are nearly tied"
 PRESETS = {
-    "quick": Config(10, 0.005, 0.02, 400000, population=True, flow=True),
-    "paper": Config(10, 0.005, 0.02, 400000, num_seeds=16, population=True, flow=True),
+    "quick": Config(10, 0.02, 0.02, 20_000, population=20, num_seeds=16),
+    "paper": Config(10, 0.005, 0.02, 400_000, num_seeds=16, population=24, flow=True),
 }
 
 
@@ -49,7 +51,14 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     return require_seeds(
         [
             _walks.order_claim(result, training(config).network.kinds[0], "App. B.1"),
-            *_walks.walk_claims(result, found, "zero", "Fig. 4H", every=False),
+            *_walks.walk_claims(
+                result,
+                found,
+                "zero",
+                "Fig. 4H",
+                every=False,
+                departures={"rests": Departure(TIES, 0.875, 0.15)},
+            ),
         ],
         8,
     )

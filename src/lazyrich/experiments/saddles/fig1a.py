@@ -1,0 +1,199 @@
+"""Fig. 1A: a walk from saddle to saddle in the landscape of a real network."""
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyrich import adapters, measures, models, plotting, simulate, theory
+from lazyrich.core import Claim, Context
+from lazyrich.experiments.saddles import _panels, _settings
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+PAPER, ID = "saddles", "fig1a"
+TITLE = "A walk from saddle to saddle"
+CAPTION = (
+    "Left: the loss of the linear network of Fig. 1B over the sizes of two units, each along one mode; "
+    "darker is "
+    "higher. Orange and yellow: paths on the manifolds of one and two effective units, each found by "
+    "breaking one constraint at a fixed point and following the flow. Black: the network with 50 units "
+    "from small weights, drawn at the sizes of its two modes; it keeps close to both paths. Right: its loss."
+)
+SECONDS = {"quick": 12, "paper": 12}
+CONVENTION = _panels.CONVENTION
+REFERENCES = _panels.REFERENCES
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """What Fig. 1A is computed from."""
+
+    width: int = 50
+    few: int = 3
+    initial: float = 1e-6
+    learning_rate: float = 0.01
+    last_step: int = 2000
+    num_points: int = 61
+
+
+PRESETS = {"quick": Config(), "paper": Config(num_points=121)}
+
+
+def _training(config: Config, width: int) -> "simulate.Supervised":
+    task = _settings.linear_task(1)
+    return simulate.Supervised(
+        models.TwoLayer(2, width, 2), task, config.initial, population=True, mean_outputs=True
+    )
+
+
+def _points() -> "theory.LinearFixedPoints":
+    W, C = _settings.linear_map(), _settings.CORRELATED
+    return theory.LinearFixedPoints(W @ C, C)
+
+
+def run(config: Config, context: Context) -> "xarray.Dataset":
+    """Two connections in a network of few units, a wide network beside them, and the loss over two modes."""
+    import xarray
+
+    work = {"connections": _connections, "wide": _wide_run}
+    pieces = [context.keep(name, work[name], config) for name in context.track(list(work), "walks")]
+    grid = np.linspace(-0.15, 1.25, config.num_points)
+    surface = xarray.DataArray(_surface(grid), {"size0": grid, "size1": grid})
+    return xarray.merge([*pieces, surface.rename("surface")]).assign_attrs(CONVENTION.attributes())
+
+
+def _connections(config: Config) -> "xarray.Dataset":
+    """From zero to one effective unit, and from there to two."""
+    import xarray
+
+    few = _training(config, config.few)
+    weights = models.TwoLayerWeights(np.zeros((2, config.few)), np.zeros((config.few, 2)))
+    indices, norms, data = [_index(few, weights)], [0.0], {}
+    for unit in range(2):
+        link = simulate.connect(few, weights, unit=unit)
+        weights = link.weights
+        indices.append(_index(few, weights))
+        norms.append(link.gradient_norm)
+        sizes = _sizes(link.path.incoming.values, link.path.outgoing.values)
+        unused = np.abs(link.path.incoming.values[:, unit + 1 :]).max()
+        data[f"path{unit}"] = ((f"step{unit}", "mode"), sizes)
+        data[f"path{unit}_loss"] = ((f"step{unit}",), link.path.loss.values)
+        data[f"path{unit}_rest"] = ((), unused)
+    data |= {
+        "index": (("saddle",), np.array(indices)),
+        "gradient_norm": (("saddle",), np.array(norms)),
+    }
+    return xarray.Dataset(data)
+
+
+def _index(training: "simulate.Supervised", weights: Any) -> int:
+    moments = training.start(0)[1]
+    found = adapters.derivatives(lambda w: training.loss(w, moments), weights)
+    return measures.saddle_certificate(*found).index
+
+
+def _sizes(incoming: np.ndarray, outgoing: np.ndarray) -> np.ndarray:
+    """How much of each mode the maps over time contain, as the size of a unit: the root of its share."""
+    points = _points()
+    maps = np.einsum("tio,tiu->tou", outgoing, incoming)
+    whole = points.map(range(points.num_modes)) @ points.covariance
+    E = np.linalg.svd(points.correlation)[
+        0
+    ]  # the modes' gains are equal here: growth picks the directions
+    shares = np.einsum("ok,tou,pu,pk->tk", E, maps, whole, E) / points.eigenvalues
+    return np.sqrt(np.maximum(shares, 0))
+
+
+def _surface(grid: np.ndarray) -> np.ndarray:
+    """The loss, mean over two outputs, of one unit along each mode, by the units' sizes."""
+    first, second = np.meshgrid(grid, grid, indexing="ij")
+    mu = _points().eigenvalues
+    return (mu[0] * (1 - first**2) ** 2 + mu[1] * (1 - second**2) ** 2) / 2
+
+
+def _wide_run(config: Config) -> "xarray.Dataset":
+    steps = np.round(np.linspace(0, config.last_step, 201))
+    run = simulate.gradient_descent(
+        _training(config, config.width), steps, learning_rate=config.learning_rate, seeds=[0]
+    ).isel(seed=0)
+    incoming, outgoing = run.incoming.values, run.outgoing.values
+    off = [
+        [measures.manifold_distance(u, v, "dependent", width=r).relative for r in (1, 2)]
+        for u, v in zip(incoming, outgoing, strict=True)
+    ]
+    found = run[["loss"]].drop_attrs().drop_vars("seed").rename(loss="wide_loss")
+    return found.assign(
+        wide=(("time", "mode"), _sizes(incoming, outgoing)),
+        off_manifold=(("time", "effective_width"), np.array(off)),
+    ).assign_coords(effective_width=[1, 2])
+
+
+def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
+    """What Sec. 3 and 4 say, on this network."""
+    points = _points()
+    found = []
+    for r in (1, 2):
+        found += [
+            Claim(f"The path of {r} effective unit{'s' * (r > 1)} ends at the fixed point with {r} mode"
+                  f"{'s' * (r > 1)} (loss)", "Sec. 4, Lemma 6", float(points.loss(range(r))),
+                  float(result[f"path{r - 1}_loss"][-1]), "absolute", 1e-9),
+            Claim("Units whose constraints are not broken stay on the manifold (largest weight)", "Theorem 3",
+                  0.0, float(result[f"path{r - 1}_rest"]), "absolute", 1e-12),
+        ]  # fmt: skip
+    found += [
+        Claim(f"Hessian index of the fixed point with {r} modes, {config.few} units", "Lemma 6",
+              points.hessian_index(range(r), config.few), int(result["index"][r]), "absolute")
+        for r in range(3)
+    ]  # fmt: skip
+    nearest = [float(np.abs(result.wide - target).max("mode").min()) for target in ([1, 0], [1, 1])]
+    plateau = int(np.argmin(np.abs(result.wide.values - [1, 0]).max(axis=1)))
+    return [
+        *found,
+        Claim("The wide network passes close by the saddle of one mode (distance in sizes)", "Fig. 1A", 0.05,
+              nearest[0], "at-most"),
+        Claim("It ends at the fixed point of both (distance in sizes)", "Fig. 1A", 0.01, nearest[1],
+              "at-most"),
+        Claim("By the saddle it is near the manifold of one effective unit (relative distance)", "Sec. 4",
+              0.05, float(result.off_manifold.sel(effective_width=1)[plateau]), "at-most"),
+    ]  # fmt: skip
+
+
+def figure(result: "xarray.Dataset", config: Config) -> "Figure":
+    """The landscape from above with the paths on it, and the wide network's loss over time."""
+    picture, (row,) = plotting.new_figure(2, panel=(4.2, 3.6))
+    field = row[0].contourf(
+        result.size0, result.size1, result.surface.values.T, np.linspace(0, 1.3, 27), cmap="Blues"
+    )
+    picture.colorbar(field, ax=row[0], label="loss", ticks=[0, 0.5, 1])
+    for unit, colour in ((0, plotting.COLOURS[1]), (1, plotting.COLOURS[4])):
+        label = f"flow on the manifold of {('one', 'two')[unit]} effective unit{'s' * unit}"
+        row[0].plot(*result[f"path{unit}"].values.T, color=colour, linewidth=5, label=label)
+    row[0].plot(
+        *result.wide.values.T,
+        color="black",
+        linewidth=1.2,
+        label=f"{config.width} units, small start",
+    )
+    for width, place in enumerate(((0, 0), (1, 0), (1, 1))):
+        row[0].plot(*place, "o", color="black", markersize=7)
+        row[0].annotate(f"width {width}", place, (6, 8), textcoords="offset points", fontsize=8)
+    row[0].set(xlabel="size of the first mode", ylabel="size of the second mode", title=TITLE)
+    row[0].grid(visible=False)
+    picture.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    row[1].plot(result.time, result.wide_loss, color="black")
+    levels = (
+        result.path0_loss.values[0],
+        result.path0_loss.values[-1],
+        result.path1_loss.values[-1],
+    )
+    for width, level in enumerate(levels):
+        row[1].axhline(float(level), color="#999999", linewidth=0.8, linestyle="--", zorder=1)
+        side, place = ("left", 0) if width == 2 else ("right", config.last_step)
+        row[1].annotate(f"fixed points of width {width}", (place, float(level)), (0, 3), fontsize=8,
+                        textcoords="offset points", ha=side)  # fmt: skip
+    row[1].set(xlabel="time $t$ (steps)", ylabel="loss", title=f"{config.width} units from small weights",
+               ylim=(-0.04, 1.1))  # fmt: skip
+    return picture
