@@ -20,7 +20,8 @@ def test_writes_figure_data_record_and_gallery(lazyrich, out):
     assert f"Gallery: {out}/index.html" in shown.out
     record, home = result(out), out / "quick/lab/holds"
     assert record["files"] == {
-        "figure": "quick/lab/holds/figure.png", "data": "quick/lab/holds/data.lazyrich", "pdf": None,
+        "figure": "quick/lab/holds/figure.png", "data": "quick/lab/holds/data.lazyrich",
+        "pdf": None, "animation": None,
     }  # fmt: skip
     assert (home / "figure.png").read_bytes().startswith(b"\x89PNG")
     data = store.read_result(home / "data.lazyrich")
@@ -163,7 +164,7 @@ def test_a_crash_is_told_and_does_not_stop_the_others(lazyrich, out, id):
     record = result(out, id)
     assert (record["status"], record["claims"]) == ("failed", [])
     assert record["error"].startswith(CRASHES[id])
-    assert record["files"] == {"figure": None, "data": None, "pdf": None}
+    assert record["files"] == {"figure": None, "data": None, "pdf": None, "animation": None}
     assert result(out, "lab/holds")["status"] == "done"
     page = (out / "index.html").read_text()
     assert "This experiment did not finish." in page

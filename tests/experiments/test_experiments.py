@@ -3,6 +3,7 @@
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 import xarray
 
@@ -70,6 +71,16 @@ SMALL = {
     "saddles/fig2b": {"width": 10, "heads": 10, "exponents": (1.0, 0.0), "num_seeds": 2},
     "saddles/fig2c": {"width": 10, "num_seeds": 2},
     "saddles/fig2d": {"width": 10, "num_seeds": 2},
+    "saddles/fig3": {"width": 5, "learning_rate": 0.04, "num_records": 40, "num_seeds": 1},
+    "saddles/fig6": {
+        "width": 10,
+        "initial": 0.01,
+        "learning_rate": 0.05,
+        "last_steps": (40_000, 2_000, 400),
+        "num_samples": 100,
+        "num_records": 120,
+        "num_seeds": 2,
+    },
     "saddles/fig1a": {"width": 4, "num_points": 5},
     **{f"saddles/fig1{panel}": PANEL for panel in "bcde"},
     **{f"saddles/fig1{panel}": PANEL | {"num_seeds": 6} for panel in "fg"},
@@ -133,7 +144,8 @@ def _untouchable(experiment, result, config):
     touched = set()
     for name, values in result.data_vars.items():
         rolled = values.roll(dict.fromkeys(values.dims, 1))
-        for changed in (values * 1.7, values**2, values + 1, rolled):
+        noise = np.random.default_rng(0).standard_normal(values.shape)
+        for changed in (values * 1.7, values**2, values + 1, rolled, values * (1 + noise)):
             try:
                 after = numbers(result.assign({name: changed}))
             except ArgumentError:  # nonsense, and noticed

@@ -355,3 +355,20 @@ def test_traces_are_refused():
 
     with pytest.raises(ArgumentError, match="`time and loss` must be known now"):
         jax.jit(lambda loss: plateaus(STEPS, loss).levels)(two_steps())
+
+
+def test_a_doubtful_plateau_does_not_take_the_others_along():
+    """Three modes of a linear network, some rests between them in doubt: the start still is a plateau."""
+    t = np.arange(0, 4001, 10.0)
+    s = np.arange(1, 4) ** -0.75
+    s /= s.sum()
+    for first in (480, 560, 640):
+        for second in range(300, 800, 60):
+            drops = (1100, 1100 + first, 1100 + first + second)
+            y = sum(
+                a**2 * (1 - 1 / (1 + np.exp(-0.04 * a * (t - T)))) ** 2
+                for a, T in zip(s, drops, strict=True)
+            )
+            found = plateaus(t, y)
+            assert found.starts_on_plateau, (first, second)
+            assert found.ends_on_plateau, (first, second)

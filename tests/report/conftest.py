@@ -38,7 +38,7 @@ def _record(id: str = "linear-grokking/fig1", **changes: Any) -> dict[str, Any]:
                        "time_unit": "step"},
         "claims": [claim.to_json() for claim in _claims()],
         "files": {"figure": f"quick/{id}/figure.png", "data": f"quick/{id}/data.lazyrich",
-                  "pdf": None},
+                  "pdf": None, "animation": None},
         "citation": {"text": "Levi et al. (2024).", "bibtex": "@article{levi,\n  year = {2024}\n}"},
         **changes,
     }  # fmt: skip

@@ -58,6 +58,7 @@ def reproduce(
     seeds: Seeds = None,
     again: Annotated[bool, Flag] = False,
     pdf: Annotated[bool, Flag] = False,
+    animate: Annotated[bool, Flag] = False,
     json: Json = False,
 ) -> int:
     """Run experiments, judge their claims, draw their figures, write a gallery.
@@ -72,11 +73,12 @@ def reproduce(
         seeds: Another number of seeds than the preset's.
         again: Compute even what is already there.
         pdf: Write vector figures too (the `paper` preset always does).
+        animate: Write animations too, as GIF, of experiments that have one.
         json: Machine-readable output on stdout.
     """
     from lazyrich.cli._reproduce import reproduce_all
 
-    return reproduce_all(ids, preset, out, seeds, again, pdf or preset == "paper", json)
+    return reproduce_all(ids, preset, out, seeds, again, pdf or preset == "paper", animate, json)
 
 
 @app.command

@@ -24,6 +24,7 @@ def reproduce_all(
     seeds: int | None,
     again: bool,
     pdf: bool,
+    animate: bool,
     json: bool,
 ) -> int:
     """Run the experiments one after the other; what one does cannot stop the next."""
@@ -35,7 +36,7 @@ def reproduce_all(
     code, problem, page = 0, "", None
     try:
         with interruptible() as asked_to_stop:
-            options = {"preset": preset, "again": again, "pdf": pdf}
+            options = {"preset": preset, "again": again, "pdf": pdf, "animate": animate}
             _run_each(chosen, configs, folder, records, options, asked_to_stop)
             code, page = _exit_code(records), write_gallery(folder)
     except KeyboardInterrupt:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ class Experiment:
         module: where it is written, for the digest of its code.
         data_fingerprint: for experiments on data sets: digest of the data found in a folder, or of what
             is used instead where there is none. It becomes part of the result's key.
+        frames: for experiments that can be animated: the pictures, one after the other.
     """
 
     paper: str
@@ -53,6 +54,7 @@ class Experiment:
     figure: "Callable[[xarray.Dataset, Any], Figure]"
     module: str
     data_fingerprint: "Callable[[Path | None], str] | None" = None
+    frames: "Callable[[xarray.Dataset, Any], Iterator[Figure]] | None" = None
 
     @property
     def id(self) -> str:
@@ -79,6 +81,7 @@ class Experiment:
             seconds=module.SECONDS, convention=module.CONVENTION, references=module.REFERENCES,
             presets=module.PRESETS, run=module.run, claims=_quiet(module.claims), figure=module.figure,
             module=module.__name__, data_fingerprint=getattr(module, "data_fingerprint", None),
+            frames=getattr(module, "frames", None),
         )  # fmt: skip
 
 

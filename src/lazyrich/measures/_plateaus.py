@@ -158,6 +158,8 @@ class _Drop(NamedTuple):
     """Of its middle half."""
     quarters: tuple[float, float]
     """When 25 % and 75 % are done."""
+    half: tuple[float, float]
+    """Shortest durations of half the drop, in time and in log time: also of a drop that pauses on its way."""
     tenths: tuple[float, float]
     """When 10 % and 90 % are done."""
 
@@ -286,12 +288,11 @@ def _lasts(record: _Record, around: list[_Drop], at_start: bool, shortest: float
     """Long enough beside the drops around it, in time or in log time."""
     start = record.time[0] if at_start else around[0].quarters[1]
     end = around[-1].quarters[0]
-    drops = [drop.quarters for drop in around]
-    if end - start >= shortest * max(b - a for a, b in drops):
+    if end - start >= shortest * max(drop.half[0] for drop in around):
         return True
-    if at_start or drops[0][0] <= 0:
+    if at_start or start <= 0:
         return False
-    return bool(np.log(end / start) >= shortest * max(np.log(b / a) for a, b in drops))
+    return bool(np.log(end / start) >= shortest * max(drop.half[1] for drop in around))
 
 
 def _is_flat(record: _Record, level: _Level, around: list[_Drop]) -> bool:
@@ -320,7 +321,31 @@ def _drop(record: _Record, before: _Level, after: _Level) -> _Drop:
     wander = 0.52 * (4 * (noise / speed) ** 2 * cell) ** (1 / 3)
     misplaced = np.hypot(before.uncertainty, after.uncertainty) / 2 / speed
     uncertainty = np.sqrt(cell**2 / 12 + wander**2 + misplaced**2)
-    return _Drop(middle, float(uncertainty), fall, speed, quarters, tenths)
+    half = _shortest_half(t, curve.mean, before.middle, after.middle, fall, quarters)
+    return _Drop(middle, float(uncertainty), fall, speed, quarters, half, tenths)
+
+
+def _shortest_half(
+    t: np.ndarray,
+    mean: np.ndarray,
+    first: int,
+    last: int,
+    fall: float,
+    quarters: tuple[float, float],
+) -> tuple[float, float]:
+    """The shortest durations in which the curve falls by half of a drop, in time and in log time."""
+    least = quarters[1] - quarters[0]
+    least_log = np.log(quarters[1] / quarters[0]) if quarters[0] > 0 else np.inf
+    depth = np.maximum.accumulate(np.sign(fall) * (mean[first] - mean[first : last + 1]))
+    times = t[first : last + 1]
+    begins = np.flatnonzero(depth <= depth[-1] - abs(fall) / 2)
+    ends = np.interp(depth[begins] + abs(fall) / 2, depth, times)
+    if begins.size:
+        least = min(least, float(np.min(ends - times[begins])))
+        late = times[begins] > 0
+        if np.any(late):
+            least_log = min(least_log, float(np.min(np.log(ends[late] / times[begins][late]))))
+    return least, float(least_log)
 
 
 def _crossing(

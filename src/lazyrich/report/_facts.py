@@ -49,7 +49,12 @@ def _provenance(record: dict[str, Any]) -> str:
 
 def _files(record: dict[str, Any], folder: Path) -> str:
     files = record.get("files") or {}
-    names = {"figure": "figure (PNG)", "pdf": "figure (PDF)", "data": "data"}
+    names = {
+        "figure": "figure (PNG)",
+        "pdf": "figure (PDF)",
+        "animation": "animation (GIF)",
+        "data": "data",
+    }
     links = (link(folder, files.get(name), words) for name, words in names.items())
     return " · ".join(filter(None, links))
 

@@ -18,7 +18,10 @@ from lazyrich.runner._code_digest import code_digest
 from lazyrich.runner._folder import SCHEMA_VERSION, Folder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import xarray
+    from matplotlib.figure import Figure
 
 PROVENANCE = ("created", "versions", "machine")
 """Of a result that comes from the store, these are told as they were when it was computed."""
@@ -46,6 +49,7 @@ def reproduce(
     context: Context | None = None,
     again: bool = False,
     pdf: bool = False,
+    animate: bool = False,
 ) -> dict[str, Any]:
     """Run an experiment, or take its stored result; judge its claims, draw it, write it all down.
 
@@ -57,6 +61,7 @@ def reproduce(
         context: progress, cancellation and data folders; checkpoints are added here.
         again: compute even if the result is stored.
         pdf: write a vector figure beside the PNG.
+        animate: write an animation too, where the experiment has one.
 
     Returns:
         The record that `result.json` holds.
@@ -70,7 +75,9 @@ def reproduce(
         result = _compute(experiment, config, folder, key, context)
     folder.discard_checkpoints(f"{key}.")
     home = folder.path / preset / experiment.paper / experiment.item
-    files = _write_files(experiment, config, result, home, pdf)
+    files = {"animation": None} | _write_files(experiment, config, result, home, pdf)
+    if animate and experiment.frames is not None:
+        files["animation"] = _write_animation(experiment.frames(result, config), home)
     metadata = folder.results.header(key)["metadata"]
     store.write_result(home / "data.lazyrich", result, key=key, metadata=metadata)
     record = _describe(experiment, config, key) | {name: metadata[name] for name in PROVENANCE} | {
@@ -116,6 +123,22 @@ def _write_files(
     return {"pdf": None} | files
 
 
+def _write_animation(frames: "Iterator[Figure]", home: Path) -> Path:
+    """The frames as a GIF that repeats, 15 a second."""
+    from PIL import Image
+
+    pictures = []
+    with plotting.style():
+        for figure in frames:
+            page = io.BytesIO()
+            figure.savefig(page, format="png", dpi=100)
+            pictures.append(Image.open(page).convert("P", palette=Image.Palette.ADAPTIVE))
+    film = io.BytesIO()
+    pictures[0].save(film, "GIF", save_all=True, append_images=pictures[1:], duration=67, loop=0)
+    store.write_atomically(home / "animation.gif", film.getvalue())
+    return home / "animation.gif"
+
+
 def failure(
     experiment: Experiment, config: Any, folder: Folder, preset: str, error: BaseException
 ) -> dict[str, Any]:
@@ -125,7 +148,8 @@ def failure(
     record = _describe(experiment, config, key) | {
         "preset": preset, "command": _command(experiment, config, preset),
         "status": "failed", "error": text[0] if text else type(error).__name__, "from_store": False,
-        "seconds": 0.0, "claims": [], "files": {"figure": None, "data": None, "pdf": None},
+        "seconds": 0.0, "claims": [],
+        "files": {"figure": None, "data": None, "pdf": None, "animation": None},
     }  # fmt: skip
     _write_json(folder.path / preset / experiment.paper / experiment.item / "result.json", record)
     return record

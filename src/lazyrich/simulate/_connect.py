@@ -103,7 +103,8 @@ def _follow(training: Supervised, weights: Any, seed: int, tolerance: float) -> 
     import xarray
 
     data = training.start(seed)[1]
-    pieces, clock, stretch, peak, arrived = [], 0.0, 1.0, 0.0, False
+    pieces: list[xarray.Dataset] = []
+    clock, stretch, peak, arrived = 0.0, 1.0, 0.0, False
     slope = _gradient_norm(training, weights, data)
     for _ in range(MAX_STRETCHES):
         current = weights

@@ -1,7 +1,7 @@
 """What the panels of Figs. 1, 4 and 5 share: runs that walk from saddle to saddle, and their units."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -183,6 +183,25 @@ def figure(
         )
         axes[name].set(xlabel=names[0], ylabel=names[1])
     return picture
+
+
+def frames(
+    result: "xarray.Dataset", title: str, kind: "models.UnitKind | None",
+    *, weights: tuple[int, int] = (0, 1), names: tuple[str, str] = ("$u_1$", "$u_2$"), every: int = 2,
+) -> "Iterator[Figure]":  # fmt: skip
+    """The walk of the run that `figure` shows, moment by moment: the loss so far and the units' weights."""
+    one = result.isel(seed=_walks.shown(_walks.walks(result, kind)))
+    x, y = (one.incoming.values[:, :, weights[k]] for k in (0, 1))
+    size = 1.1 * float(max(np.abs(x).max(), np.abs(y).max()))
+    for index in range(0, result.sizes["time"], every):
+        picture, (row,) = plotting.new_figure(2)
+        row[0].plot(result.time, one.loss, color="#bbbbbb", linewidth=0.8)
+        row[0].plot(result.time[: index + 1], one.loss[: index + 1])
+        row[0].set(xlabel="time $t$ (steps)", ylabel="loss", title=title)
+        words = f"step {float(result.time[index]):g}"
+        _draw_units(row[1], x[index], y[index], words, plotting.COLOURS[1])
+        row[1].set(xlabel=names[0], ylabel=names[1], xlim=(-size, size), ylim=(-size, size))
+        yield picture
 
 
 def _draw_units(axes: Any, x: Any, y: Any, title: str, colour: str) -> None:

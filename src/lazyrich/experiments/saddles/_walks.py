@@ -81,12 +81,12 @@ def mean(
     statement: str, source: str, expected: float, values: Sequence[float], tolerance: float
 ) -> Claim:
     """A claim on a mean over runs, relative."""
-    values = np.asarray(values, dtype=float)
-    error = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.nan
-    measured = values.mean() if values.size else np.nan
+    each = np.asarray(values, dtype=float)
+    error = each.std(ddof=1) / np.sqrt(each.size) if each.size > 1 else np.nan
+    measured = each.mean() if each.size else np.nan
     return Claim(
         statement, source, expected, float(measured), "relative", tolerance,
-        uncertainty=float(error), num_seeds=int(values.size),
+        uncertainty=float(error), num_seeds=int(each.size),
     )  # fmt: skip
 
 
@@ -190,15 +190,17 @@ def spread_claims(
     expected: Sequence[float],
     departure: Departure | None = None,
 ) -> list[Claim]:
-    """Where times depend on the start: the animation's lie among those of the runs."""
-    rested = [walk.plateaus for walk in found if walk.has_intermediate]
-    earlier = [
-        float(np.mean([p.drop_times[i] < step for p in rested])) for i, step in enumerate(expected)
-    ]
+    """Where times depend on the start: the animation's lie within two standard deviations of the runs'."""
+    rested = np.array(
+        [walk.plateaus.drop_times for walk in found if walk.has_intermediate]
+    ).reshape(-1, 2)
+    spread = rested.std(axis=0, ddof=1) if len(rested) > 1 else np.full(2, np.nan)
+    places = (np.array(expected) - rested.mean(axis=0)) / spread if len(rested) else spread
     return [
         Claim(
-            f"The {word} drop comes at step {step:g}, within the spread over starts (share of runs that are "
-            "earlier)", source, 0.5, measured, "absolute", 0.49, num_seeds=len(rested), departure=departure,
+            f"The {word} drop comes at step {step:g}, within the spread over starts (in standard deviations "
+            "from the mean of all runs)", source, 0.0, float(place), "absolute", 2.0, num_seeds=len(rested),
+            departure=departure,
         )
-        for word, step, measured in zip(ORDINALS, expected, earlier, strict=True)
+        for word, step, place in zip(ORDINALS, expected, places, strict=True)
     ]  # fmt: skip

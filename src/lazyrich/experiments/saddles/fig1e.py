@@ -7,6 +7,8 @@ from lazyrich.core import Claim, Context, Departure, require_seeds
 from lazyrich.experiments.saddles import _panels, _walks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import xarray
     from matplotlib.figure import Figure
 
@@ -70,5 +72,12 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
 def figure(result: "xarray.Dataset", config: Config) -> "Figure":
     """Loss above, units below."""
     return _panels.figure(
+        result, TITLE, training(config).network.kinds[0], names=("kernel $u_1$", "kernel $u_2$")
+    )
+
+
+def frames(result: "xarray.Dataset", config: Config) -> "Iterator[Figure]":
+    """The same moment by moment."""
+    return _panels.frames(
         result, TITLE, training(config).network.kinds[0], names=("kernel $u_1$", "kernel $u_2$")
     )

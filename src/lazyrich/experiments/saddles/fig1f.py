@@ -7,6 +7,8 @@ from lazyrich.core import Claim, Context, Departure, require_seeds
 from lazyrich.experiments.saddles import _panels, _settings, _walks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import xarray
     from matplotlib.figure import Figure
 
@@ -80,7 +82,7 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
                 0.05,
             ),
             *_walks.spread_claims(
-                found, "Fig. 1F, animation", (580, 885), Departure(EARLY, 1.0, 0.06)
+                found, "Fig. 1F, animation", (580, 885), Departure(EARLY, 3.5, 1.2)
             ),
         ],
         8,
@@ -90,6 +92,17 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
 def figure(result: "xarray.Dataset", config: Config) -> "Figure":
     """Loss above, units below."""
     return _panels.figure(
+        result,
+        TITLE,
+        training(config).network.kinds[0],
+        weights=(3, 4),
+        names=("query $Q_1$", "query $Q_2$"),
+    )
+
+
+def frames(result: "xarray.Dataset", config: Config) -> "Iterator[Figure]":
+    """The same moment by moment."""
+    return _panels.frames(
         result,
         TITLE,
         training(config).network.kinds[0],

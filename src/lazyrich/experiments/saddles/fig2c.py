@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyrich import measures, models, plotting
-from lazyrich.core import Claim, Context, Departure, require_seeds, standard_normal
+from lazyrich import core, measures, models, plotting
+from lazyrich.core import Claim, Context, Departure, require_seeds
 from lazyrich.experiments.saddles import _spectra, _walks
 
 if TYPE_CHECKING:
@@ -84,11 +84,11 @@ def _low_rank(config: Config, rank: int, apart: bool = False) -> "Callable[[Any]
 
     def initial(key: Any) -> Any:
         keys = jax.random.split(key, 6)
-        shared = standard_normal(keys[0], (H, rank)) / np.sqrt(H)
+        shared = core.standard_normal(keys[0], (H, rank)) / np.sqrt(H)
         lengths = 0.5 + 0.4 * np.asarray(jax.random.uniform(keys[1], (rank, 1)), dtype=float)
         read = _orthogonal(keys[2], D)[:rank]
         write = _orthogonal(keys[3], D)[:rank] if apart else read
-        small = [config.initial * standard_normal(k, (H, D)) for k in keys[4:]]
+        small = [config.initial * core.standard_normal(k, (H, D)) for k in keys[4:]]
         first, second = (shared @ (lengths * rows) for rows in (read, write))
         return models.TwoLayerWeights((first + small[0]).T, second + small[1])
 
@@ -97,7 +97,7 @@ def _low_rank(config: Config, rank: int, apart: bool = False) -> "Callable[[Any]
 
 def _orthogonal(key: Any, size: int) -> np.ndarray:
     """A random orthogonal matrix, of either determinant."""
-    Q, R = np.linalg.qr(standard_normal(key, (size, size)))
+    Q, R = np.linalg.qr(core.standard_normal(key, (size, size)))
     return Q * np.sign(np.diag(R))
 
 
