@@ -96,7 +96,7 @@ def test_correlations_drive_small_heads():
         (np.ones((2, 3)), 4, "`covariance` must have the shape"),
         ([[1, 0.5], [0, 1]], 4, "`covariance` must be symmetric"),
         (np.diag([1.0, -1.0]), 4, "`covariance` must be positive semi-definite"),
-        ([[np.nan]], 4, "`covariance.* must be a finite"),
+        ([[np.nan]], 4, r"`covariance.* must be a finite"),
         (np.eye(2), 0, "`context` must"),
     ],
 )
@@ -107,5 +107,5 @@ def test_bad_input(covariance, context, message):
 
 @pytest.mark.parametrize("modes", [[2], [-1], [0, 0], [0.5]])
 def test_modes_are_checked(modes):
-    with pytest.raises(ArgumentError, match="`modes.* must"):
+    with pytest.raises(ArgumentError, match=r"`modes.* must"):
         AttentionSaddles(np.eye(2), 4).loss(modes)

@@ -49,7 +49,7 @@ def new_figure(num_columns: int = 1, num_rows: int = 1, *, panel: tuple[float, f
 def new_mosaic(
     pattern: Any, size: tuple[float, float], heights: tuple[float, ...] | None = None
 ) -> tuple[Figure, dict[str, Any]]:
-    """A figure of the given size with panels by name, laid out as the names are in `pattern`, a list of rows."""
+    """A figure of the given size and its panels by name, laid out as in `pattern`, a list of rows."""
     figure = Figure(figsize=size, layout="constrained")
     return figure, figure.subplot_mosaic(pattern, height_ratios=heights)
 

@@ -89,32 +89,33 @@ def _minibatches(training: Training, data: Any, batch_size: int, seeds: list[int
     if size > samples:
         raise argument_error("batch_size", f"be at most {samples}, the number of samples", size)
     keys = jnp.stack([jax.random.fold_in(jax.random.key(seed), 1) for seed in seeds])
-    shuffled = jax.vmap(lambda key: jax.random.permutation(key, samples))
+    return lambda training, *state: _by_batches(training, size, keys, *state)
 
-    @functools.partial(jax.jit, static_argnums=0)
-    def advance(
-        training: Training, weights: Any, data: Any, rate: Any, begin: Any, end: Any
-    ) -> Any:
-        gradient = jax.vmap(
-            lambda w, d, indices: jax.grad(training.loss)(w, training.minibatch(d, indices))
-        )
 
-        def order_of(step: Any) -> Any:
-            return shuffled(
-                jax.vmap(jax.random.fold_in, (0, None))(keys, step // (samples // size))
-            )
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _by_batches(
+    training: Training, size: int, keys: Any, weights: Any, data: Any, rate: Any, begin: Any, end: Any
+) -> Any:  # fmt: skip
+    samples = training.count_samples(data)
+    batches = samples // size
+    gradient = jax.vmap(
+        lambda w, d, indices: jax.grad(training.loss)(w, training.minibatch(d, indices))
+    )
 
-        def one(step: Any, state: Any) -> Any:
-            weights, order = state
-            place = step % (samples // size)
-            order = jax.lax.cond(place == 0, lambda: order_of(step), lambda: order)
-            indices = jax.lax.dynamic_slice_in_dim(order, place * size, size, axis=1)
-            slope = gradient(weights, data, indices)
-            return jax.tree.map(lambda w, g: w - rate * g, weights, slope), order
+    def shuffled(step: Any) -> Any:
+        new = jax.vmap(jax.random.fold_in, (0, None))(keys, step // batches)
+        return jax.vmap(lambda key: jax.random.permutation(key, samples))(new)
 
-        return jax.lax.fori_loop(begin, end, one, (weights, order_of(begin)))[0]
+    def one(step: Any, state: Any) -> Any:
+        weights, order = state
+        place = step % batches
+        order = jax.lax.cond((place == 0) | (step == begin), shuffled, lambda _: order, step)
+        indices = jax.lax.dynamic_slice_in_dim(order, place * size, size, axis=1)
+        slope = gradient(weights, data, indices)
+        return jax.tree.map(lambda w, g: w - rate * g, weights, slope), order
 
-    return advance
+    nothing = jnp.zeros((keys.shape[0], samples), int)
+    return jax.lax.fori_loop(begin, end, one, (weights, nothing))[0]
 
 
 @functools.partial(jax.jit, static_argnums=0)

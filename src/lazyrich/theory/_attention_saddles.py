@@ -11,8 +11,8 @@ from lazyrich.core import argument_error, count, real, whole
 class AttentionSaddles:
     r"""Fixed points of linear self-attention that learns in-context linear regression, mode by mode.
 
-    A head adds to the answer $w^\top \hat X A\, x_q$ with $\hat X = \sum_n x_n x_n^\top$; what all heads learn
-    is the matrix A. Averaged over contexts, maps and queries,
+    A head adds to the answer $w^\top \hat X A\, x_q$ with $\hat X = \sum_n x_n x_n^\top$; what all heads
+    learn is the matrix A. Averaged over contexts, maps and queries,
 
     $$ \mathcal{L}(A) = \operatorname{Tr}\bigl[A^\top \bigl(N(N+1)\Lambda^2 + N \operatorname{Tr}(\Lambda)\,
        \Lambda\bigr) A \Lambda\bigr] - 2N \operatorname{Tr}[\Lambda A \Lambda] + \operatorname{Tr}\Lambda $$
