@@ -160,7 +160,7 @@ def timed(function: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
     return result, time.perf_counter() - begin
 
 
-def step_seconds(contenders: dict[str, Any], rounds: int) -> dict[str, float]:
+def step_seconds(contenders: dict[Any, Any], rounds: int) -> dict[Any, float]:
     """Seconds for a step of one seed, of each contender in turn, in a tenth of a second or more."""
     best = dict.fromkeys(contenders, np.inf)
     for _, (name, contender) in itertools.product(range(rounds), contenders.items()):
@@ -203,7 +203,7 @@ def report(name: str, panel: Panel, num_seeds: int, rounds: int) -> None:
     jax.clear_caches()
     whole = [] if name in ("fig4d", "fig4f") else whole_seconds(training, config)  # minutes
     library = Library(training, rate, min(num_seeds, panel.seeds or num_seeds))
-    plain = {
+    plain: dict[Any, Any] = {
         pair: Plain(panel, sampled, rate, *pair) for pair in itertools.product(DTYPES, THREADS)
     }
     best = step_seconds(plain | {"library": library}, rounds)

@@ -44,7 +44,7 @@ def test_fig_1b_is_the_same_over_samples(initial):
     data = training.task.dataset(jax.random.split(jax.random.key(0))[0])
     x, y = torch.tensor(data.inputs), torch.tensor(data.labels)
     U, V = (torch.tensor(array, requires_grad=True) for array in training.start(0)[0])
-    losses = []
+    losses, last = [], []
     for _ in range(201):
         last = [U.detach().numpy().copy().T, V.detach().numpy().copy()]
         loss = torch.mean((x @ U @ V - y) ** 2)

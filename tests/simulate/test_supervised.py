@@ -182,6 +182,7 @@ def test_quadrature_is_exact_for_polynomials():
     network, C = TwoLayer(3, 2, 1, "quadratic"), np.array(CORRELATED)
     task = GaussianRegression(C, lambda x: x[:, :1] * x[:, 1:2])
     moments = Supervised(network, task, initial=1.0, population=True).data(None)
+    assert isinstance(moments, Moments)
     pairs = [(i, j) for i in range(3) for j in range(i, 3)]
     exact = [
         [C[i, j] * C[k, m] + C[i, k] * C[j, m] + C[i, m] * C[j, k] for k, m in pairs]
@@ -208,9 +209,6 @@ def test_the_mean_over_outputs_halves_loss_and_time():
     half = gradient_descent(mean, [0, 100], learning_rate=0.004, seeds=[0])
     np.testing.assert_allclose(2 * half.loss, run.loss, rtol=1e-10)
     assert "over samples and outputs" in half.attrs["loss_convention"]
-
-
-# ---- minibatches
 
 
 def one_hot(samples):
@@ -278,9 +276,6 @@ def test_minibatches_do_not_depend_on_when_one_records():
         for steps in ([0, 3, 11, 20], [20])
     )
     assert often.loss[0, -1].item() == pytest.approx(once.loss[0, -1].item(), rel=1e-13)
-
-
-# ---- flow, sharing, records
 
 
 @pytest.mark.parametrize(
@@ -356,9 +351,6 @@ def test_records():
     assert set(bare.data_vars) == {"loss", "diverged"}
     assert run.attrs["mean_outputs"] is False
     assert "TwoLayer(" in run.attrs["network"]
-
-
-# ---- bad input
 
 
 def descend(training, **options):
