@@ -31,9 +31,8 @@ FEATURES = {
     "quadratic": (TwoLayer(3, 4, 2, "quadratic"), regression(2)),
     "cubic with bias": (TwoLayer(3, 4, 1, "cubic", bias=True), regression(1)),
     "convolution": (Convolution(3, 8, kernel=2, output_dimension=2), regression(2)),
-    "attention of rank 2": (Attention(3, 3, rank=2), IN_CONTEXT),
     "merged attention": (Attention(3, 14, merged=True), IN_CONTEXT),
-    "transformer": (Deep(Attention(3, 4, output_dimension=2), ("linear",)), IN_CONTEXT),
+    "transformer": (Deep(Attention(3, 3, rank=2, output_dimension=2), ("linear",)), IN_CONTEXT),
     "skipping network": (SkipNetwork(3, 4, 2, skip=1), regression(2)),
 }
 THREE_LAYERS = (Deep(TwoLayer(3, 7, 3), ("linear",), output_dimension=2), regression(2))
@@ -162,7 +161,7 @@ def test_directions_without_variance_do_no_harm():
     np.testing.assert_allclose(run.loss[0], losses[[0, 100, 200]], rtol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["linear with bias", "quadratic", "attention of rank 2"])
+@pytest.mark.parametrize("name", ["linear with bias", "quadratic", "transformer"])
 def test_the_population_is_the_limit_of_many_samples(name):
     network, task = FEATURES[name]
     training = Supervised(network, task, initial=0.5, population=True)
@@ -193,10 +192,10 @@ def test_quadrature_is_exact_for_polynomials():
 
 def test_a_network_without_features_learns_the_population_by_quadrature():
     training = Supervised(TwoLayer(1, 5, activation="tanh"),
-                          GaussianRegression(1, lambda x: np.tanh(2 * x), HUGE), 0.5)  # fmt: skip
+                          GaussianRegression(1, lambda x: np.tanh(2 * x), 20_000), 0.5)  # fmt: skip
     whole = dataclasses.replace(training, population=True)
     runs = [gradient_descent(t, [0, 30], learning_rate=0.05, seeds=[2]) for t in (training, whole)]
-    assert runs[0].loss[0, 1].item() == pytest.approx(runs[1].loss[0, 1].item(), rel=0.02)
+    assert runs[0].loss[0, 1].item() == pytest.approx(runs[1].loss[0, 1].item(), rel=0.05)
     assert runs[0].loss[0, 1] != runs[1].loss[0, 1]
 
 
@@ -274,7 +273,7 @@ def test_minibatches_do_not_depend_on_when_one_records():
 
 def test_descent_tends_to_the_flow():
     """Here over moments; `test_training` has it over samples."""
-    training = Supervised(*FEATURES["attention of rank 2"], 0.3)
+    training = Supervised(*FEATURES["quadratic"], 0.3)
     flow = gradient_flow(training, [0, 0.4], seeds=[4], tolerance=1e-11).loss[0, 1].item()
     gaps = [
         gradient_descent(training, [steps], learning_rate=0.4 / steps, seeds=[4]).loss.item() - flow

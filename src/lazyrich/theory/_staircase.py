@@ -41,7 +41,7 @@ class Staircase:
     Symbols:
         $\Sigma_{yz}$ → `correlation`, $\Sigma_{zz}$ → `covariance`, $\operatorname{Tr}\Sigma_{yy}$ →
         `output_power`, ε → `scale`, H → `width`, $u_i$ → column i of `first`, $v_i$ → row i of `second`,
-        $k_r$ → `order`, $\mathcal{A}_r = \{k_1, …, k_r\}$ → `modes`, $\eta s_r$ → `rates`; $\mu_k$ and
+        $k_r$ → `order`, $\mathcal{A}_r = \{k_1, \ldots, k_r\}$ → `modes`, $\eta s_r$ → `rates`; $\mu_k$ and
         $e_k$ as in `LinearFixedPoints`.
 
     Source:
