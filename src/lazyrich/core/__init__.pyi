@@ -14,6 +14,7 @@ from ._config import config_to_json as config_to_json
 from ._context import Context as Context
 from ._conventions import LIBRARY_CONVENTION as LIBRARY_CONVENTION
 from ._conventions import Convention as Convention
+from ._covariance import covariance_spectrum as covariance_spectrum
 from ._crossing import Crossing as Crossing
 from ._crossing import Status as Status
 from ._elementwise import compute_elementwise as compute_elementwise

@@ -105,7 +105,7 @@ class Supervised(Training):
     @property
     def can_learn_population(self) -> bool:
         """Whether the task gives the whole distribution to this network."""
-        return self._has_token_moments or hasattr(self.task, "population")
+        return self._attention is not None or hasattr(self.task, "population")
 
     def start(self, seed: int) -> tuple[Any, Any]:
         """Weights and data of a seed; for a network with features, their moments."""
@@ -119,8 +119,8 @@ class Supervised(Training):
 
     def data(self, key: Any) -> "DataSet | Moments":
         """What the loss is computed from."""
-        if self.population and self._has_token_moments:
-            return self._token_moments()
+        if self.population and self._attention is not None:
+            return self._token_moments(self._attention)
         if self.population:
             data = self.task.population(None if self.population is True else self.population)
         else:
@@ -197,18 +197,14 @@ class Supervised(Training):
 
     @property
     def _attention(self) -> "Attention | None":
-        """The first layer, if it is attention with features."""
+        """The first layer, if it is attention with features whose moments the task gives."""
         first = self.network.first if isinstance(self.network, Deep) else self.network
-        return first if isinstance(first, Attention) and self.network.has_features else None
+        fits = self.network.has_features and hasattr(self.task, "moments")
+        return first if fits and isinstance(first, Attention) else None
 
-    @property
-    def _has_token_moments(self) -> bool:
-        return self._attention is not None and hasattr(self.task, "moments")
-
-    def _token_moments(self) -> Moments:
+    def _token_moments(self, attention: Attention) -> Moments:
         covariance, correlation, power = self.task.moments()
-        assert self._attention is not None  # for type checkers: asked only where there are moments
-        a, b, c = self._attention.products
+        a, b, c = attention.products
         self._check_shapes((1, 1, covariance.shape[0]), (1, 1))
         chosen = covariance[a, b, c][:, a, b, c]
         return _moments(chosen, correlation[a, b, c][:, None], power)

@@ -4,21 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import argument_error
+from lazyrich.core import covariance_spectrum
 
 
 def covariance_root(covariance: Any) -> np.ndarray:
     """The symmetric square root of a covariance, which may be singular."""
-    C = np.asarray(covariance)
-    if C.ndim != 2 or C.shape[0] != C.shape[1] or C.shape[0] == 0:
-        raise argument_error("covariance", "have the shape (inputs, inputs)", C.shape)
-    if not np.allclose(C, C.T, rtol=0, atol=1e-12 * np.abs(C).max()):
-        raise argument_error("covariance", "be symmetric", C.tolist())
-    values, vectors = np.linalg.eigh(C)
-    if values[0] < -1e-12 * abs(values[-1]):
-        raise argument_error(
-            "covariance", "be positive semi-definite", f"the eigenvalue {values[0]:.3g}"
-        )
+    values, vectors = covariance_spectrum(covariance)
     return (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import argument_error, count, real, whole
+from lazyrich.core import count, covariance_spectrum, real
+from lazyrich.theory._modes import chosen_modes
 
 
 class AttentionSaddles:
@@ -54,15 +55,7 @@ class AttentionSaddles:
 
     def __init__(self, covariance: Any, context: int):
         L = real("covariance", covariance, advice="Pass the covariance of the inputs x.")
-        if L.ndim != 2 or L.shape[0] != L.shape[1] or L.shape[0] == 0:
-            raise argument_error("covariance", "have the shape (D, D)", L.shape)
-        if not np.allclose(L, L.T, rtol=0, atol=1e-12 * np.abs(L).max()):
-            raise argument_error("covariance", "be symmetric", L.tolist())
-        values, vectors = np.linalg.eigh(L)
-        if values[0] < -1e-12 * abs(values[-1]):
-            raise argument_error(
-                "covariance", "be positive semi-definite", f"the eigenvalue {values[0]:.3g}"
-            )
+        values, vectors = covariance_spectrum(L)
         kept = values[::-1] > 1e-12 * values[-1]
         self.covariance = L
         self.eigenvalues = values[::-1][kept]
@@ -95,8 +88,4 @@ class AttentionSaddles:
         return self.context * self.eigenvalues[missing] ** 2
 
     def _modes(self, modes: Sequence[int]) -> np.ndarray:
-        advice = f"There are {self.num_modes} modes, numbered from 0."
-        chosen = whole("modes", list(modes), at_least=0, at_most=self.num_modes - 1, advice=advice)
-        if np.unique(chosen).size != chosen.size:
-            raise argument_error("modes", "name each mode once", list(modes), advice)
-        return np.sort(chosen.astype(int))
+        return chosen_modes(modes, self.num_modes)

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import argument_error, count, real, whole
+from lazyrich.core import argument_error, count, covariance_spectrum, real
 from lazyrich.models import TwoLayerWeights
+from lazyrich.theory._modes import chosen_modes
 
 
 class LinearFixedPoints:
@@ -131,11 +132,7 @@ class LinearFixedPoints:
         return TwoLayerWeights(first @ np.linalg.inv(G), G @ second)
 
     def _modes(self, modes: Sequence[int]) -> np.ndarray:
-        advice = f"There are {self.num_modes} modes, numbered from 0."
-        chosen = whole("modes", list(modes), at_least=0, at_most=self.num_modes - 1, advice=advice)
-        if np.unique(chosen).size != chosen.size:
-            raise argument_error("modes", "name each mode once", list(modes), advice)
-        return np.sort(chosen.astype(int))
+        return chosen_modes(modes, self.num_modes)
 
 
 def _check_shapes(correlation: Any, covariance: Any) -> None:
@@ -146,17 +143,9 @@ def _check_shapes(correlation: Any, covariance: Any) -> None:
         raise argument_error(
             "covariance", f"have the shape {(inputs, inputs)} to fit", covariance.shape
         )
-    scale = np.abs(covariance).max(initial=0)
-    if not np.allclose(covariance, covariance.T, rtol=0, atol=1e-10 * scale):
-        asymmetry = float(np.abs(covariance - covariance.T).max())
-        raise argument_error("covariance", "be symmetric", f"an asymmetry of {asymmetry:.2g}")
 
 
 def _pseudo_inverse(covariance: np.ndarray) -> tuple[np.ndarray, int]:
-    nu, V = np.linalg.eigh(covariance)
-    if nu[0] < -1e-10 * abs(nu[-1]):
-        raise argument_error(
-            "covariance", "be positive semi-definite", f"the eigenvalue {nu[0]:.3g}"
-        )
+    nu, V = covariance_spectrum(covariance)
     kept = nu > 1e-10 * nu[-1]
     return (V[:, kept] / nu[kept]) @ V[:, kept].T, int(kept.sum())

@@ -2,12 +2,12 @@
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from lazyrich import models, plotting, simulate
-from lazyrich.core import Context, Convention
+from lazyrich.core import Claim, Context, Convention
 from lazyrich.experiments._over_seeds import over_seeds
 from lazyrich.experiments.saddles import _walks
 
@@ -41,40 +41,150 @@ class Config:
     seeds_per_chunk: int = 8
 
 
-Training = Callable[[Config], "simulate.Supervised"]
+def caption(below: str, rest: str = "") -> str:
+    """What is drawn in every panel, what its lower half shows, and what is particular to it."""
+    text = (
+        "Above: the loss of every run (grey) and of one (blue), where there are intermediate plateaus the "
+        f"run whose plateau lasts for the median time. Below: {below} at the marked moments. {rest}"
+    )
+    return text.strip()
 
 
-def run(
-    training: Training, config: Config, context: Context, *, small: tuple[float, int] | None = None
-) -> "xarray.Dataset":
-    """The panel's network from every seed, and the losses at which the same network with one unit rests.
+class Drawn(NamedTuple):
+    """Two of a unit's incoming weights, and their names."""
 
-    Args:
-        training: the panel's network and task for a configuration.
-        config: the panel's configuration.
-        context: progress, cancellation and checkpoints.
-        small: the same once more from weights smaller by a factor, for a number of steps.
+    weights: tuple[int, int]
+    names: tuple[str, str]
+
+
+NEURONS = Drawn((0, 1), ("$u_1$", "$u_2$"))
+KERNELS = Drawn((0, 1), ("kernel $u_1$", "kernel $u_2$"))
+QUERIES = Drawn((3, 4), ("query $Q_1$", "query $Q_2$"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Panel:
+    """A network that learns a task from every seed; its loss and its units are drawn.
+
+    Attributes:
+        title: of the picture.
+        training: network and task for a configuration.
+        drawn: which weights.
+        early: look at the units right after the first drop, not in the middle of the plateau.
+        small: the same once more from weights smaller by the first factor, for more steps by the second.
+        compare: find the losses at which the network with one unit rests.
     """
-    found = losses(training, config, context)
-    found = found.merge(context.keep("one-unit", _one_unit, training, config))
-    if small is not None:
-        less = dataclasses.replace(config, initial=config.initial * small[0], last_step=small[1])
-        again = losses(training, less, context, name="small")
-        found = found.merge(
-            again.rename({name: f"small_{name}" for name in (*again.data_vars, "time")})
+
+    title: str
+    training: "Callable[[Config], simulate.Supervised]"
+    drawn: Drawn = NEURONS
+    early: bool = False
+    small: tuple[float, int] | None = None
+    compare: bool = True
+
+    def run(self, config: Config, context: Context) -> "xarray.Dataset":
+        """Every seed, and whatever it is compared with."""
+        found = self._runs(config, context, "training")
+        if self.compare:
+            found = found.merge(context.keep("one-unit", _one_unit, self.training, config))
+        if self.small is not None:
+            factor, longer = self.small
+            less = dataclasses.replace(
+                config, initial=config.initial * factor, last_step=config.last_step * longer
+            )
+            again = self._runs(less, context, "small")
+            names = {name: f"small_{name}" for name in (*again.data_vars, "time")}
+            found = found.merge(again.rename(names))
+        order = _order(self.training(config).network)
+        return found.assign(order=order).assign_attrs(CONVENTION.attributes())
+
+    def _runs(self, config: Config, context: Context, name: str) -> "xarray.Dataset":
+        steps = np.round(np.linspace(0, config.last_step, config.num_records + 1))
+
+        def compute(index: int, seeds: range) -> "xarray.Dataset":
+            return _train(self.training(config), steps, config, seeds).drop_attrs()
+
+        return over_seeds("training", name, [config.num_seeds], config, compute, context)[0]
+
+    def kind(self, config: Config) -> "models.UnitKind":
+        """What holds for the units of the first layer."""
+        return self.training(config).network.kinds[0]
+
+    def walks(self, result: "xarray.Dataset", config: Config) -> list[_walks.Walk]:
+        """What each run did."""
+        return _walks.walks(result, self.kind(config), early=self.early)
+
+    def small_walks(self, result: "xarray.Dataset", config: Config) -> list[_walks.Walk]:
+        """What each run from smaller weights did."""
+        ours = [name for name in result.variables if str(name).startswith("small_")]
+        names = {name: str(name).removeprefix("small_") for name in ours}
+        small = result[[name for name in ours if name in result.data_vars]].rename(names)
+        return self.walks(small, config)
+
+    def order_claim(self, result: "xarray.Dataset", config: Config, source: str) -> Claim:
+        """The lowest order at which a unit responds, as measured: it says what separates in time."""
+        kind = self.kind(config)
+        return Claim(
+            f"The lowest order of a unit in its incoming weights is {kind.order}: what separates is "
+            f"{kind.separates}", source, kind.order, float(result.order), "absolute", 0.01,
+        )  # fmt: skip
+
+    def figure(self, result: "xarray.Dataset", config: Config) -> "Figure":
+        """The loss of all runs above, one run's first-layer weights at two moments below."""
+        found = self.walks(result, config)
+        pick = _walks.shown(found)
+        picture, axes = plotting.new_mosaic(
+            [["loss", "loss"], ["plateau", "end"]], (4.6, 4.8), (1.1, 1)
         )
-    return found.assign(order=order(training(config).network)).assign_attrs(CONVENTION.attributes())
+        one, middle = result.isel(seed=pick), found[pick].middle
+        _draw_losses(axes["loss"], result, pick, self.title)
+        words = "after the first drop" if self.early else "during the plateau"
+        for name, index, when, colour in (
+            ("plateau", middle, words, 1),
+            ("end", -1, "at the end", 2),
+        ):
+            time, colour = float(result.time[index]), plotting.COLOURS[colour]
+            axes["loss"].plot(time, one.loss[index], "o", color=colour, zorder=4)
+            x, y = (one.incoming.values[index][:, i] for i in self.drawn.weights)
+            size = 1.15 * float(np.max(np.abs([x, y]))) or 1.0
+            self._draw_units(axes[name], x, y, size, f"{when} (step {time:g})", colour)
+        return picture
+
+    def frames(
+        self, result: "xarray.Dataset", config: Config, every: int = 2
+    ) -> "Iterator[Figure]":
+        """The walk of the run that `figure` shows, moment by moment: the loss so far and the units."""
+        one = result.isel(seed=_walks.shown(self.walks(result, config)))
+        x, y = (one.incoming.values[:, :, i] for i in self.drawn.weights)
+        size = 1.1 * float(max(np.abs(x).max(), np.abs(y).max()))
+        for index in range(0, result.sizes["time"], every):
+            picture, (row,) = plotting.new_figure(2)
+            row[0].plot(result.time, one.loss, color="#bbbbbb", linewidth=0.8)
+            row[0].plot(result.time[: index + 1], one.loss[: index + 1])
+            row[0].set(xlabel="time $t$ (steps)", ylabel="loss", title=self.title)
+            step = f"step {float(result.time[index]):g}"
+            self._draw_units(row[1], x[index], y[index], size, step, plotting.COLOURS[1])
+            yield picture
+
+    def _draw_units(self, axes: Any, x: Any, y: Any, size: float, title: str, colour: str) -> None:
+        axes.axhline(0, color="#bbbbbb", linewidth=0.8)
+        axes.axvline(0, color="#bbbbbb", linewidth=0.8)
+        axes.plot(x, y, "o", color=colour, markersize=4, alpha=0.8)
+        axes.set(xlim=(-size, size), ylim=(-size, size), aspect="equal")
+        axes.set(xlabel=self.drawn.names[0], ylabel=self.drawn.names[1])
+        axes.set_title(title, fontsize=8)
 
 
-def from_small(result: "xarray.Dataset") -> "xarray.Dataset":
-    """The runs from smaller weights, named like the others."""
-    names = {
-        name: str(name).removeprefix("small_") for name in result.variables if "small_" in str(name)
-    }
-    return result[[name for name in names if name in result.data_vars]].rename(names)
+def _draw_losses(axes: Any, result: "xarray.Dataset", pick: int, title: str) -> None:
+    for i in range(result.sizes["seed"]):
+        bold = {"color": plotting.COLOURS[0], "zorder": 3}
+        look = bold if i == pick else {"color": "#bbbbbb", "linewidth": 0.8}
+        axes.plot(result.time, result.loss.isel(seed=i), **look)
+    low = -0.03 * float(result.loss.max())
+    axes.set(xlabel="time $t$ (steps)", ylabel="loss", title=title, ylim=(low, None))
 
 
-def order(network: "models.Network") -> float:
+def _order(network: "models.Network") -> float:
     """The power with which the outputs of the first layer grow with its small incoming weights."""
     import jax
 
@@ -100,23 +210,7 @@ def _inputs(network: Any) -> int:
     )
 
 
-def losses(
-    training: Training,
-    config: Config,
-    context: Context,
-    *,
-    name: str = "training",
-) -> "xarray.Dataset":
-    """Loss and units of every run."""
-    steps = np.round(np.linspace(0, config.last_step, config.num_records + 1))
-
-    def compute(index: int, seeds: range) -> "xarray.Dataset":
-        return _train(training(config), steps, config, seeds).drop_attrs()
-
-    return over_seeds("training", name, [config.num_seeds], config, compute, context)[0]
-
-
-def _one_unit(training: Training, config: Config) -> "xarray.Dataset":
+def _one_unit(training: Any, config: Config) -> "xarray.Dataset":
     """Descent from weights that leave no plateau to wait on, on the whole distribution where there is one."""
     narrow = training(dataclasses.replace(config, width=1, initial=0.1))
     if narrow.can_learn_population and not narrow.population:
@@ -139,75 +233,3 @@ def _train(
     return simulate.gradient_descent(
         training, steps, learning_rate=config.learning_rate, seeds=seeds
     )
-
-
-def figure(
-    result: "xarray.Dataset", title: str, kind: "models.UnitKind | None",
-    *, weights: tuple[int, int] = (0, 1), names: tuple[str, str] = ("$u_1$", "$u_2$"),
-    early: bool = False,
-) -> "Figure":  # fmt: skip
-    """The loss of all runs above, one run's first-layer weights at the plateau and at the end below."""
-    found = _walks.walks(result, kind, early=early)
-    pick = _walks.shown(found)
-    picture, axes = plotting.new_mosaic(
-        [["loss", "loss"], ["plateau", "end"]], (4.6, 4.8), (1.1, 1)
-    )
-    top, one, middle = axes["loss"], result.isel(seed=pick), found[pick].middle
-    for i in range(result.sizes["seed"]):
-        bold = (
-            {"color": plotting.COLOURS[0], "zorder": 3}
-            if i == pick
-            else {"color": "#bbbbbb", "lw": 0.8}
-        )
-        top.plot(result.time, result.loss.isel(seed=i), **bold)
-    for index, colour in ((middle, plotting.COLOURS[1]), (-1, plotting.COLOURS[2])):
-        top.plot(result.time[index], one.loss[index], "o", color=colour, zorder=4)
-    top.set(
-        xlabel="time $t$ (steps)",
-        ylabel="loss",
-        title=title,
-        ylim=(-0.03 * float(result.loss.max()), None),
-    )
-    panels = (
-        ("plateau", middle, "after the first drop" if early else "during the plateau", 1),
-        ("end", -1, "at the end", 2),
-    )
-    for name, index, words, colour in panels:
-        x, y = (one.incoming[index, :, weights[k]] for k in (0, 1))
-        _draw_units(
-            axes[name],
-            x,
-            y,
-            f"{words} (step {float(result.time[index]):g})",
-            plotting.COLOURS[colour],
-        )
-        axes[name].set(xlabel=names[0], ylabel=names[1])
-    return picture
-
-
-def frames(
-    result: "xarray.Dataset", title: str, kind: "models.UnitKind | None",
-    *, weights: tuple[int, int] = (0, 1), names: tuple[str, str] = ("$u_1$", "$u_2$"), every: int = 2,
-) -> "Iterator[Figure]":  # fmt: skip
-    """The walk of the run that `figure` shows, moment by moment: the loss so far and the units' weights."""
-    one = result.isel(seed=_walks.shown(_walks.walks(result, kind)))
-    x, y = (one.incoming.values[:, :, weights[k]] for k in (0, 1))
-    size = 1.1 * float(max(np.abs(x).max(), np.abs(y).max()))
-    for index in range(0, result.sizes["time"], every):
-        picture, (row,) = plotting.new_figure(2)
-        row[0].plot(result.time, one.loss, color="#bbbbbb", linewidth=0.8)
-        row[0].plot(result.time[: index + 1], one.loss[: index + 1])
-        row[0].set(xlabel="time $t$ (steps)", ylabel="loss", title=title)
-        words = f"step {float(result.time[index]):g}"
-        _draw_units(row[1], x[index], y[index], words, plotting.COLOURS[1])
-        row[1].set(xlabel=names[0], ylabel=names[1], xlim=(-size, size), ylim=(-size, size))
-        yield picture
-
-
-def _draw_units(axes: Any, x: Any, y: Any, title: str, colour: str) -> None:
-    axes.axhline(0, color="#bbbbbb", linewidth=0.8)
-    axes.axvline(0, color="#bbbbbb", linewidth=0.8)
-    axes.plot(x, y, "o", color=colour, markersize=4, alpha=0.8)
-    size = 1.15 * float(np.max(np.abs([x, y]))) or 1.0
-    axes.set(xlim=(-size, size), ylim=(-size, size), aspect="equal")
-    axes.set_title(title, fontsize=8)

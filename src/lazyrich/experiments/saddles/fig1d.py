@@ -3,20 +3,17 @@
 from typing import TYPE_CHECKING
 
 from lazyrich import models, simulate, tasks
-from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.core import Claim, require_seeds
 from lazyrich.experiments.saddles import _panels, _walks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import xarray
-    from matplotlib.figure import Figure
 
 PAPER, ID = "saddles", "fig1d"
 TITLE = "ReLU fully connected network"
-CAPTION = (
-    "Above: the loss of every run (grey) and of one (blue), the run whose intermediate plateau lasts for the "
-    "median time. Below: the first-layer weights of its units at the marked moments: one ray, then two."
+CAPTION = _panels.caption(
+    "the first-layer weights of its units",
+    "One ray, then two.",
 )
 SECONDS = {"quick": 5, "paper": 8}
 CONVENTION = _panels.CONVENTION
@@ -31,14 +28,13 @@ def training(config: Config) -> "simulate.Supervised":
     return simulate.Supervised(network, tasks.orthogonal_pair(), config.initial)
 
 
-def run(config: Config, context: Context) -> "xarray.Dataset":
-    """Gradient descent from every seed."""
-    return _panels.run(training, config, context)
+PANEL = _panels.Panel(TITLE, training)
+run, figure, frames = PANEL.run, PANEL.figure, PANEL.frames
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """What Sec. 3 says about Fig. 1D."""
-    found = _walks.walks(result, training(config).network.kinds[0])
+    found = PANEL.walks(result, config)
     return require_seeds(
         [
             *_walks.walk_claims(result, found, "proportional", "Fig. 1D"),
@@ -46,13 +42,3 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
         ],
         8,
     )
-
-
-def figure(result: "xarray.Dataset", config: Config) -> "Figure":
-    """Loss above, units below."""
-    return _panels.figure(result, TITLE, training(config).network.kinds[0])
-
-
-def frames(result: "xarray.Dataset", config: Config) -> "Iterator[Figure]":
-    """The same moment by moment."""
-    return _panels.frames(result, TITLE, training(config).network.kinds[0])

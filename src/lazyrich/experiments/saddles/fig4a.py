@@ -5,23 +5,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lazyrich import models, simulate
-from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.core import Claim, require_seeds
 from lazyrich.experiments.saddles import _panels, _settings, _walks
 
 if TYPE_CHECKING:
     import xarray
-    from matplotlib.figure import Figure
 
 PAPER, ID = "saddles", "fig4a"
 TITLE = "Softmax self-attention"
-CAPTION = (
-    "Above: the loss of every run (grey) and of one (blue). Below: the query weights of its heads at the "
-    "marked "
-    "moments. Order 0: at first every head averages the tokens alike, and their value weights learn what "
-    "that "
+CAPTION = _panels.caption(
+    "the query weights of its heads",
+    "Order 0: at first every head averages the tokens alike, and their value weights learn what that "
     "average can tell of the label, next to nothing. Keys and queries then grow at a rate that this "
     "sampling error sets, so the plateau grows with the number of sequences. The quick preset has 128 "
-    "of them, five heads and a rate of 0.1 in place of 8192, 50 and 0.02."
+    "of them, five heads and a rate of 0.1 in place of 8192, 50 and 0.02.",
 )
 SECONDS = {"quick": 10, "paper": 20_000}
 CONVENTION = _panels.CONVENTION
@@ -41,21 +38,16 @@ def training(config: Config) -> "simulate.Supervised":
     )
 
 
-def run(config: Config, context: Context) -> "xarray.Dataset":
-    """Gradient descent from every seed."""
-    found = _panels.losses(training, config, context)
-    return found.assign(order=_panels.order(training(config).network)).assign_attrs(
-        CONVENTION.attributes()
-    )
+PANEL = _panels.Panel(TITLE, training, _panels.QUERIES, early=True, compare=False)
+run, figure, frames = PANEL.run, PANEL.figure, PANEL.frames
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """What App. B.1 says about Fig. 4A."""
-    kind = training(config).network.kinds[0]
     fallen = result.loss.isel(time=-1) / result.loss.isel(time=0)
     return require_seeds(
         [
-            _walks.order_claim(result, kind, "App. B.1"),
+            PANEL.order_claim(result, config, "App. B.1"),
             _walks.share(
                 "In most runs all heads have the same value weights half-way through the plateau", "Fig. 4A",
                 [spread <= 0.02 for spread in _value_spreads(result)], 0.75,
@@ -77,11 +69,3 @@ def _value_spreads(result: "xarray.Dataset") -> list[float]:
         V = one.outgoing.values[middle]
         spreads.append(float(np.abs(V - V.mean(axis=0)).max() / np.linalg.norm(V.mean(axis=0))))
     return spreads
-
-
-def figure(result: "xarray.Dataset", config: Config) -> "Figure":
-    """Loss above, heads below."""
-    return _panels.figure(
-        result, TITLE, training(config).network.kinds[0], weights=(3, 4),
-        names=("query $Q_1$", "query $Q_2$"), early=True,
-    )  # fmt: skip

@@ -2,23 +2,18 @@
 
 from typing import TYPE_CHECKING
 
-from lazyrich import models, simulate
-from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.core import Claim, require_seeds
 from lazyrich.experiments.saddles import _panels, _teachers, _walks
 
 if TYPE_CHECKING:
     import xarray
-    from matplotlib.figure import Figure
 
 PAPER, ID = "saddles", "fig4b"
 TITLE = "Sigmoid network"
-CAPTION = (
-    "Above: the loss of every run (grey) and of one (blue). Below: the first-layer weights of its units at "
-    "the "
-    "marked moments. Order 0: nothing separates; all units stay equal while the loss drops and then creeps. "
-    "The paper does not say how targets are scaled; they are divided so that the loss starts at 1, as in the "
-    "animations: "
-    "with the cubic teacher as printed, descent at rate 0.02 would diverge."
+CAPTION = _panels.caption(
+    "the first-layer weights of its units",
+    "Order 0: nothing separates; all units stay equal while the loss drops and then creeps. "
+    f"{_teachers.SCALED}",
 )
 SECONDS = {"quick": 8, "paper": 120}
 CONVENTION = _panels.CONVENTION
@@ -28,26 +23,16 @@ PRESETS = {
     "quick": Config(50, 1e-06, 0.02, 8000, population=16),
     "paper": Config(50, 1e-06, 0.02, 8000, num_seeds=16),
 }
-
-
-def training(config: Config) -> "simulate.Supervised":
-    """A student with the teacher's activation."""
-    network = models.TwoLayer(2, config.width, activation="sigmoid")
-    task = _teachers.teacher_task("sigmoid", _teachers.LONG, config.num_samples)
-    return simulate.Supervised(network, task, config.initial, config.population)
-
-
-def run(config: Config, context: Context) -> "xarray.Dataset":
-    """Every seed."""
-    return _panels.run(training, config, context)
+PANEL = _panels.Panel(TITLE, _teachers.student("sigmoid", _teachers.LONG), early=True)
+run, figure, frames = PANEL.run, PANEL.figure, PANEL.frames
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """What App. B.1 says about Fig. 4B."""
-    found = _walks.walks(result, training(config).network.kinds[0], early=True)
+    found = PANEL.walks(result, config)
     return require_seeds(
         [
-            _walks.order_claim(result, training(config).network.kinds[0], "App. B.1"),
+            PANEL.order_claim(result, config, "App. B.1"),
             _walks.share(
                 "After the first drop all units are still equal: one effective unit (Eq. 4)",
                 "App. B.1",
@@ -56,8 +41,3 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
         ],
         8,
     )
-
-
-def figure(result: "xarray.Dataset", config: Config) -> "Figure":
-    """Loss above, units below."""
-    return _panels.figure(result, TITLE, training(config).network.kinds[0], early=True)

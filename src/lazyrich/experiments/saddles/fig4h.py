@@ -2,25 +2,19 @@
 
 from typing import TYPE_CHECKING
 
-from lazyrich import models, simulate
-from lazyrich.core import Claim, Context, Departure, require_seeds
+from lazyrich.core import Claim, Departure, require_seeds
 from lazyrich.experiments.saddles import _panels, _teachers, _walks
 
 if TYPE_CHECKING:
     import xarray
-    from matplotlib.figure import Figure
 
 PAPER, ID = "saddles", "fig4h"
 TITLE = "z² tanh z"
-CAPTION = (
-    "Above: the loss of every run (grey) and of one (blue). Below: the first-layer weights of its units at "
-    "the "
-    "marked moments. Order 3: one unit after the other; the paper preset follows the flow, the quick one "
-    "descent from 0.02 in place of 0.005. The activation is not named in the "
-    "text; z² tanh z is one of its order. "
-    "The paper does not say how targets are scaled; they are divided so that the loss starts at 1, as in the "
-    "animations: "
-    "with the cubic teacher as printed, descent at rate 0.02 would diverge."
+CAPTION = _panels.caption(
+    "the first-layer weights of its units",
+    "Order 3: one unit after the other; the paper preset follows the flow, the quick one descent from "
+    "0.02 in place of 0.005. The activation is not named in the text; z² tanh z is one of its order. "
+    f"{_teachers.SCALED}",
 )
 SECONDS = {"quick": 8, "paper": 120}
 CONVENTION = _panels.CONVENTION
@@ -31,26 +25,16 @@ PRESETS = {
     "quick": Config(10, 0.02, 0.02, 20_000, population=20, num_seeds=16),
     "paper": Config(10, 0.005, 0.02, 400_000, num_seeds=16, population=24, flow=True),
 }
-
-
-def training(config: Config) -> "simulate.Supervised":
-    """A student with the teacher's activation."""
-    network = models.TwoLayer(2, config.width, activation="z2-tanh")
-    task = _teachers.teacher_task("z2-tanh", _teachers.SHORT, config.num_samples)
-    return simulate.Supervised(network, task, config.initial, config.population)
-
-
-def run(config: Config, context: Context) -> "xarray.Dataset":
-    """Every seed."""
-    return _panels.run(training, config, context)
+PANEL = _panels.Panel(TITLE, _teachers.student("z2-tanh", _teachers.SHORT))
+run, figure, frames = PANEL.run, PANEL.figure, PANEL.frames
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """What App. B.1 says about Fig. 4H."""
-    found = _walks.walks(result, training(config).network.kinds[0])
+    found = PANEL.walks(result, config)
     return require_seeds(
         [
-            _walks.order_claim(result, training(config).network.kinds[0], "App. B.1"),
+            PANEL.order_claim(result, config, "App. B.1"),
             *_walks.walk_claims(
                 result,
                 found,
@@ -62,8 +46,3 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
         ],
         8,
     )
-
-
-def figure(result: "xarray.Dataset", config: Config) -> "Figure":
-    """Loss above, units below."""
-    return _panels.figure(result, TITLE, training(config).network.kinds[0])

@@ -3,18 +3,17 @@
 from typing import TYPE_CHECKING
 
 from lazyrich import models, simulate
-from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.core import Claim, require_seeds
 from lazyrich.experiments.saddles import _panels, _settings, _walks
 
 if TYPE_CHECKING:
     import xarray
-    from matplotlib.figure import Figure
 
 PAPER, ID = "saddles", "fig5a"
 TITLE = "Three linear layers"
-CAPTION = (
-    "Above: the loss of every run (grey) and of one (blue), the run whose intermediate plateau lasts for the "
-    "median time. Below: the first-layer weights of its units at the marked moments. Data of Fig. 1B."
+CAPTION = _panels.caption(
+    "the first-layer weights of its units",
+    "Data of Fig. 1B.",
 )
 SECONDS = {"quick": 6, "paper": 15}
 CONVENTION = _panels.CONVENTION
@@ -34,17 +33,11 @@ def training(config: Config) -> "simulate.Supervised":
     return simulate.Supervised(network, task, config.initial, mean_outputs=True)
 
 
-def run(config: Config, context: Context) -> "xarray.Dataset":
-    """Gradient descent from every seed."""
-    return _panels.run(training, config, context)
+PANEL = _panels.Panel(TITLE, training)
+run, figure, frames = PANEL.run, PANEL.figure, PANEL.frames
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """What App. B.2 says about Fig. 5A."""
-    found = _walks.walks(result, training(config).network.kinds[0])
+    found = PANEL.walks(result, config)
     return require_seeds(_walks.walk_claims(result, found, "dependent", "Fig. 5A"), 8)
-
-
-def figure(result: "xarray.Dataset", config: Config) -> "Figure":
-    """Loss above, units below."""
-    return _panels.figure(result, TITLE, training(config).network.kinds[0])

@@ -3,19 +3,18 @@
 from typing import TYPE_CHECKING
 
 from lazyrich import models, simulate
-from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.core import Claim, require_seeds
 from lazyrich.experiments.saddles import _panels, _settings, _walks
 
 if TYPE_CHECKING:
     import xarray
-    from matplotlib.figure import Figure
 
 PAPER, ID = "saddles", "fig5b"
 TITLE = "Linear convolution and linear layer"
-CAPTION = (
-    "Above: the loss of every run (grey) and of one (blue), the run whose intermediate plateau lasts for the "
-    "median time. Below: the kernels at the marked moments. Data of Fig. 1C; the paper does not say how it "
-    "splits the output in two: here each output reads the pixels under one entry of the kernel."
+CAPTION = _panels.caption(
+    "its kernels",
+    "Data of Fig. 1C; the paper does not say how it splits the output in two: here each output reads "
+    "the pixels under one entry of the kernel.",
 )
 SECONDS = {"quick": 6, "paper": 15}
 CONVENTION = _panels.CONVENTION
@@ -35,19 +34,11 @@ def training(config: Config) -> "simulate.Supervised":
     return simulate.Supervised(network, task, config.initial)
 
 
-def run(config: Config, context: Context) -> "xarray.Dataset":
-    """Gradient descent from every seed."""
-    return _panels.run(training, config, context)
+PANEL = _panels.Panel(TITLE, training, _panels.KERNELS)
+run, figure, frames = PANEL.run, PANEL.figure, PANEL.frames
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """What App. B.2 says about Fig. 5B."""
-    found = _walks.walks(result, training(config).network.kinds[0])
+    found = PANEL.walks(result, config)
     return require_seeds(_walks.walk_claims(result, found, "dependent", "Fig. 5B", every=False), 8)
-
-
-def figure(result: "xarray.Dataset", config: Config) -> "Figure":
-    """Loss above, units below."""
-    return _panels.figure(
-        result, TITLE, training(config).network.kinds[0], names=("kernel $u_1$", "kernel $u_2$")
-    )

@@ -3,18 +3,17 @@
 from typing import TYPE_CHECKING
 
 from lazyrich import models, simulate
-from lazyrich.core import Claim, Context, Departure, require_seeds
+from lazyrich.core import Claim, Departure, require_seeds
 from lazyrich.experiments.saddles import _panels, _settings, _walks
 
 if TYPE_CHECKING:
     import xarray
-    from matplotlib.figure import Figure
 
 PAPER, ID = "saddles", "fig5d"
 TITLE = "ReLU convolution and ReLU layer"
-CAPTION = (
-    "Above: the loss of every run (grey) and of one (blue), the run whose intermediate plateau lasts for the "
-    "median time. Below: the kernels at the marked moments. Data of Fig. 1E, the output split as in Fig. 5B."
+CAPTION = _panels.caption(
+    "its kernels",
+    "Data of Fig. 1E, the output split as in Fig. 5B.",
 )
 SECONDS = {"quick": 6, "paper": 15}
 CONVENTION = _panels.CONVENTION
@@ -44,16 +43,14 @@ def training(config: Config) -> "simulate.Supervised":
     return simulate.Supervised(network, _settings.split_patches(), config.initial)
 
 
-def run(config: Config, context: Context) -> "xarray.Dataset":
-    """Gradient descent from every seed."""
-    return _panels.run(training, config, context, small=(0.1, 10 * config.last_step))
+PANEL = _panels.Panel(TITLE, training, _panels.KERNELS, small=(0.1, 10))
+run, figure, frames = PANEL.run, PANEL.figure, PANEL.frames
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """What App. B.2 says about Fig. 5D."""
-    kind = training(config).network.kinds[0]
-    found = _walks.walks(result, kind)
-    less = _walks.walks(_panels.from_small(result), kind)
+    found = PANEL.walks(result, config)
+    less = PANEL.small_walks(result, config)
     wide = {
         "rests": Departure(TIES, 0.875, 0.2),
         "plateau": Departure(BETWEEN, 3, 1),
@@ -76,11 +73,4 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
             ),
         ],
         8,
-    )
-
-
-def figure(result: "xarray.Dataset", config: Config) -> "Figure":
-    """Loss above, units below."""
-    return _panels.figure(
-        result, TITLE, training(config).network.kinds[0], names=("kernel $u_1$", "kernel $u_2$")
     )

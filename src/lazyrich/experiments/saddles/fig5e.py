@@ -4,21 +4,19 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from lazyrich import models, simulate, theory
-from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.core import Claim, require_seeds
 from lazyrich.experiments.saddles import _panels, _settings, _walks
 
 if TYPE_CHECKING:
     import xarray
-    from matplotlib.figure import Figure
 
 PAPER, ID = "saddles", "fig5e"
 TITLE = "One-layer linear transformer"
-CAPTION = (
-    "Above: the loss of every run (grey) and of one (blue), the run whose intermediate plateau lasts for the "
-    "median time. Below: the query weights of its heads at the marked moments. Data of Fig. 1F; linear "
-    "attention, then two linear layers of ten and one units, without the residual connection. At the printed "
-    "initial scale, 0.005, the first plateau lasts for millions of steps; the quick preset starts from 0.02, "
-    "where two modes are often learned in one drop."
+CAPTION = _panels.caption(
+    "the query weights of its heads",
+    "Data of Fig. 1F; linear attention, then two linear layers of ten and one units, without the "
+    "residual connection. At the printed initial scale, 0.005, the first plateau lasts for millions of "
+    "steps; the quick preset starts from 0.02, where two modes are often learned in one drop.",
 )
 SECONDS = {"quick": 6, "paper": 15}
 CONVENTION = _panels.CONVENTION
@@ -39,21 +37,19 @@ def training(config: Config) -> "simulate.Supervised":
     return simulate.Supervised(network, task, config.initial, bool(config.population))
 
 
-def run(config: Config, context: Context) -> "xarray.Dataset":
-    """Gradient descent from every seed."""
-    return _panels.run(training, config, context)
+PANEL = _panels.Panel(TITLE, training, _panels.QUERIES)
+run, figure, frames = PANEL.run, PANEL.figure, PANEL.frames
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """What App. B.2 says about Fig. 5E."""
-    kind = training(config).network.kinds[0]
-    found = _walks.walks(result, kind)
+    found = PANEL.walks(result, config)
     needs = None if config.initial <= SMALL else f"initial weights of {SMALL:g}, as in the paper"
     walk = _walks.walk_claims(result, found, "zero", "Fig. 5E", every=False)
     saddles = theory.AttentionSaddles(_settings.attention_task(1).covariance, 32)
     return require_seeds(
         [
-            _walks.order_claim(result, kind, "Sec. 7"),
+            PANEL.order_claim(result, config, "Sec. 7"),
             _walks.mean(
                 "The loss ends where all modes are learned, as without the two layers",
                 "Fig. 5E",
@@ -64,15 +60,4 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
             *[dataclasses.replace(claim, needs=needs) for claim in walk],
         ],
         8,
-    )
-
-
-def figure(result: "xarray.Dataset", config: Config) -> "Figure":
-    """Loss above, units below."""
-    return _panels.figure(
-        result,
-        TITLE,
-        training(config).network.kinds[0],
-        weights=(3, 4),
-        names=("query $Q_1$", "query $Q_2$"),
     )

@@ -3,19 +3,18 @@
 from typing import TYPE_CHECKING
 
 from lazyrich import models, simulate
-from lazyrich.core import Claim, Context, Departure, require_seeds
+from lazyrich.core import Claim, Departure, require_seeds
 from lazyrich.experiments.saddles import _panels, _settings, _walks
 
 if TYPE_CHECKING:
     import xarray
-    from matplotlib.figure import Figure
 
 PAPER, ID = "saddles", "fig5f"
 TITLE = "Quadratic and linear layer"
-CAPTION = (
-    "Above: the loss of every run (grey) and of one (blue), the run whose intermediate plateau lasts for the "
-    "median time. Below: the first-layer weights of its units at the marked moments. Data of Fig. 1G; the "
-    "paper does not say how it splits the output in two: here each output is the square of one input."
+CAPTION = _panels.caption(
+    "the first-layer weights of its units",
+    "Data of Fig. 1G; the paper does not say how it splits the output in two: here each output is the "
+    "square of one input.",
 )
 SECONDS = {"quick": 6, "paper": 15}
 CONVENTION = _panels.CONVENTION
@@ -41,16 +40,14 @@ def training(config: Config) -> "simulate.Supervised":
     return simulate.Supervised(network, task, config.initial)
 
 
-def run(config: Config, context: Context) -> "xarray.Dataset":
-    """Gradient descent from every seed."""
-    return _panels.run(training, config, context, small=(0.25, 16 * config.last_step))
+PANEL = _panels.Panel(TITLE, training, small=(0.25, 16))
+run, figure, frames = PANEL.run, PANEL.figure, PANEL.frames
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """What App. B.2 says about Fig. 5F."""
-    kind = training(config).network.kinds[0]
-    found = _walks.walks(result, kind)
-    less = _walks.walks(_panels.from_small(result), kind)
+    found = PANEL.walks(result, config)
+    less = PANEL.small_walks(result, config)
     wide = {
         "rests": Departure(TIES, 0.78, 0.2), "plateau": Departure(LARGE, 2.5, 1),
         "end": Departure(LARGE, 3, 1), "construction": Departure(LARGE, 0, 0.3),
@@ -70,8 +67,3 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
         ],
         8,
     )
-
-
-def figure(result: "xarray.Dataset", config: Config) -> "Figure":
-    """Loss above, units below."""
-    return _panels.figure(result, TITLE, training(config).network.kinds[0])
