@@ -1,0 +1,1 @@
+"""Position: Solve Layerwise Linear Models First to Understand Neural Dynamical Phenomena."""
