@@ -19,6 +19,7 @@ import numpy as np
 import xarray
 
 from lazyrich import checks, experiments, plotting
+from lazyrich.cli import _jobs
 from lazyrich.core import (
     CheckResult,
     Claim,
@@ -116,6 +117,10 @@ def interrupt(config, context):
     return run(config, context)
 
 
+def die(*arguments):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def swallow(config, context):
     """Be interrupted where Python drops the exception: in a callback of the garbage collector."""
 
@@ -141,7 +146,7 @@ def disguise(config, context):
 
 
 def experiment(item, claims=holds, run=run, figure=figure, **config):
-    presets = {"quick": Config(**config), "paper": Config(num_seeds=4, **config)}
+    presets = {"quick": Config(**config), "paper": Config(**config | {"num_seeds": 4})}
     return Experiment(
         paper="lab", item=item, title=f"Experiment {item} of λ", caption="A test.",
         seconds={"quick": 1, "paper": 2}, convention=Convention("mean square", "t", "steps"),
@@ -161,6 +166,8 @@ EXPERIMENTS = {
         experiment("crash-figure", figure=crash),
         experiment("crash-badly", run=crash_badly),
         experiment("leaves", run=leave),
+        experiment("dies", run=die),
+        experiment("other", num_pieces=4),
         experiment("no-dataset", run=lambda config, context: {"values": [1, 2]}),
         experiment(
             "no-numbers", run=lambda config, context: xarray.Dataset({"a": ("x", [object()])})
@@ -170,6 +177,7 @@ EXPERIMENTS = {
         experiment("swallowed", run=swallow),
         experiment("disguised", run=disguise),
         experiment("long", num_pieces=60, pause=0.01),
+        experiment("long-too", num_pieces=60, pause=0.01, num_seeds=3),
     ]
 }
 
@@ -336,6 +344,7 @@ def use_lab_registries(setattr=setattr):
     """Put the experiments and checks of this file in the place of the real ones."""
     setattr(experiments, "_registry", lambda: EXPERIMENTS)
     setattr(checks, "_registry", lambda: CHECKS)
+    setattr(_jobs, "METHOD", "fork")  # a new process would have the real ones
 
 
 def _command(request):

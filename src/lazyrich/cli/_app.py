@@ -28,14 +28,18 @@ Json = Annotated[bool, Parameter(name="--json", negative=())]
 Flag = Parameter(negative=())
 
 
-def _seeds(kind: Any, tokens: Sequence[Any]) -> int:
-    try:
-        return int(tokens[0].value)  # cyclopts would round 1.5
-    except ValueError:
-        raise argument_error("seeds", "be a whole number ≥ 1", tokens[0].value) from None
+def _whole(name: str) -> Parameter:
+    def convert(kind: Any, tokens: Sequence[Any]) -> int:
+        try:
+            return int(tokens[0].value)  # cyclopts would round 1.5
+        except ValueError:
+            raise argument_error(name, "be a whole number ≥ 1", tokens[0].value) from None
+
+    return Parameter(converter=convert)
 
 
-Seeds = Annotated[int | None, Parameter(converter=_seeds)]
+Seeds = Annotated[int | None, _whole("seeds")]
+Workers = Annotated[int | None, _whole("workers")]
 
 
 @app.command(name="list")
@@ -59,6 +63,7 @@ def reproduce(
     again: Annotated[bool, Flag] = False,
     pdf: Annotated[bool, Flag] = False,
     animate: Annotated[bool, Flag] = False,
+    workers: Workers = None,
     json: Json = False,
 ) -> int:
     """Run experiments, judge their claims, draw their figures, write a gallery.
@@ -74,24 +79,30 @@ def reproduce(
         again: Compute even what is already there.
         pdf: Write vector figures too (the `paper` preset always does).
         animate: Write animations too, as GIF, of experiments that have one.
+        workers: Number of processes; by default one for each core, at most four.
         json: Machine-readable output on stdout.
     """
     from lazyrich.cli._reproduce import reproduce_all
 
-    return reproduce_all(ids, preset, out, seeds, again, pdf or preset == "paper", animate, json)
+    return reproduce_all(
+        ids, preset, out, seeds, again, pdf or preset == "paper", animate, workers, json
+    )
 
 
 @app.command
-def verify(*ids: Annotated[str, Parameter(name="ID")], json: Json = False) -> int:
+def verify(
+    *ids: Annotated[str, Parameter(name="ID")], workers: Workers = None, json: Json = False
+) -> int:
     """Check theorems and formulas numerically, and print the table of errors and verdicts.
 
     Args:
         ids: Ids such as `linear-grokking/eq8`, globs such as `li2/*`, or `all` (the default).
+        workers: Number of processes; by default one for each core, at most four.
         json: Machine-readable output on stdout.
     """
     from lazyrich.cli._verify import verify_all
 
-    return verify_all(ids, json)
+    return verify_all(ids, workers, json)
 
 
 @app.command

@@ -1,4 +1,4 @@
-"""A bar for the whole job with the time left, and one for the experiment at hand."""
+"""A bar for a list of jobs, with the time left and what is being done."""
 
 import threading
 import time
@@ -29,7 +29,8 @@ class JobProgress:
             transient=True,
         )
         self._task = self._progress.add_task(unit, total=sum(seconds), stage="")
-        self._current, self._started, self._share = 0, time.monotonic(), 0.0
+        self._begun: dict[int, float] = {}
+        self._shares: dict[int, float] = {}
         self._stop = threading.Event()
 
     @contextmanager
@@ -46,25 +47,30 @@ class JobProgress:
 
     def start(self, index: int) -> None:
         """Job `index` begins."""
-        self._current, self._started, self._share = index, time.monotonic(), 0.0
-        self._show(f"{self._names[index]}")
+        self._begun[index] = time.monotonic()
+        self._show(self._names[index])
 
-    def report(self, label: str, done: int, total: int) -> None:
-        """Called by the job: so many items of so many."""
-        self._share = done / max(total, 1)
-        self._show(f"{self._names[self._current]}: {label} {done}/{total}")
+    def report(self, index: int, label: str, done: int, total: int) -> None:
+        """So many items of so many in job `index`."""
+        self._shares[index] = done / max(total, 1)
+        self._show(f"{self._names[index]}: {label} {done}/{total}")
 
     def finish(self, index: int) -> None:
         """Job `index` is done."""
-        self._share = 1.0
-        self._show("")
+        self._shares[index] = 1.0
+        del self._begun[index]
+        self._show(", ".join(self._names[other] for other in self._begun))
 
     def _show(self, stage: str | None = None) -> None:
-        expected = self._seconds[self._current]
-        clock = min((time.monotonic() - self._started) / expected, 0.95) if expected else 0.0
-        share = self._share or clock
-        done = sum(self._seconds[: self._current]) + share * expected
-        name = f"{self._unit} {self._current + 1}/{len(self._names)}"
+        begun, now = dict(self._begun), time.monotonic()
+        done = sum(self._seconds[i] for i in dict(self._shares) if i not in begun)
+        for index, started in begun.items():
+            expected = self._seconds[index]
+            clock = min((now - started) / expected, 0.95) if expected else 0.0
+            done += expected * (self._shares.get(index) or clock)
+        finished = len(self._shares.keys() - begun.keys())
+        place = min(finished + max(len(begun), 1), len(self._names))
+        name = f"{self._unit} {place}/{len(self._names)}"
         if stage is None:
             self._progress.update(self._task, completed=done, description=name)
         else:

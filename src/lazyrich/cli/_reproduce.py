@@ -2,19 +2,37 @@
 
 import os
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lazyrich import experiments, report, runner
 from lazyrich.cli._gallery import write_gallery
 from lazyrich.cli._interrupt import interruptible
+from lazyrich.cli._jobs import Report, each, num_workers
 from lazyrich.cli._output import answers, print_json, remark, remarks
 from lazyrich.cli._progress import JobProgress
 from lazyrich.core import Context, Experiment, StoreError, UnknownIdError, select
 
 FAILS, USAGE, CRASHED, INTERRUPTED = 1, 2, 3, 130
+
+
+class Job(NamedTuple):
+    """One experiment to reproduce; what a process of its own needs to know."""
+
+    id: str
+    config: Any
+    folder: runner.Folder
+    options: dict[str, Any]
+    data_folder: Path | None
+
+
+class Ended(NamedTuple):
+    """A record, and what to tell about a crash."""
+
+    record: dict[str, Any]
+    trace: str = ""
 
 
 def reproduce_all(
@@ -25,20 +43,25 @@ def reproduce_all(
     again: bool,
     pdf: bool,
     animate: bool,
+    workers: int | None,
     json: bool,
 ) -> int:
-    """Run the experiments one after the other; what one does cannot stop the next."""
+    """Run the experiments; what one does cannot stop the next."""
     chosen = _choose(ids)
     configs = [experiment.config(preset, seeds) for experiment in chosen]
-    folder = runner.Folder(out, warn=lambda text: remark(f"warning: {text}"))
+    folder = runner.Folder(out, warn=_warn)
     folder.prepare()
-    records: list[dict[str, Any]] = []
+    records: dict[int, dict[str, Any]] = {}
     code, problem, page = 0, "", None
+    options = {"preset": preset, "again": again, "pdf": pdf, "animate": animate}
+    jobs = [
+        Job(experiment.id, config, folder, options, _data_folder())
+        for experiment, config in zip(chosen, configs, strict=True)
+    ]
     try:
         with interruptible() as asked_to_stop:
-            options = {"preset": preset, "again": again, "pdf": pdf, "animate": animate}
-            _run_each(chosen, configs, folder, records, options, asked_to_stop)
-            code, page = _exit_code(records), write_gallery(folder)
+            _run_each(chosen, jobs, workers, records, asked_to_stop)
+            code, page = _exit_code(records.values()), write_gallery(folder)
     except KeyboardInterrupt:
         code, problem = INTERRUPTED, "interrupted"
     except StoreError as error:  # the folder is full or gone: the others would fare no better
@@ -46,8 +69,12 @@ def reproduce_all(
     if page is None:  # ended before its time; what is finished is shown nevertheless
         with suppress(StoreError):
             page = write_gallery(folder)
-    _tell(records, page, json, code, problem, len(chosen))
+    _tell([records[index] for index in sorted(records)], page, json, code, problem, len(chosen))
     return code
+
+
+def _warn(text: str) -> None:
+    remark(f"warning: {text}")
 
 
 def _choose(ids: Sequence[str]) -> list[Experiment]:
@@ -60,32 +87,55 @@ def _choose(ids: Sequence[str]) -> list[Experiment]:
 
 
 def _run_each(
-    chosen: list[Experiment], configs: list[Any], folder: runner.Folder,
-    records: list[dict[str, Any]], options: dict[str, Any], asked_to_stop: Callable[[], bool],
+    chosen: list[Experiment], jobs: list[Job], workers: int | None, records: dict[int, dict[str, Any]],
+    asked_to_stop: Callable[[], bool],
 ) -> None:  # fmt: skip
     expected = [
-        1.0 if not options["again"] and runner.result_key(e, c, _data_folder()) in folder.results
-        else e.seconds[options["preset"]]
-        for e, c in zip(chosen, configs, strict=True)
-    ]  # fmt: skip
-    bar = JobProgress(remarks(), [e.id for e in chosen], expected, "experiment")
-    context = Context(report=bar.report, should_stop=asked_to_stop, data_folder=_data_folder())
+        _expected_seconds(experiment, job) for experiment, job in zip(chosen, jobs, strict=True)
+    ]
+    number = num_workers(workers, expected)
+    bar = JobProgress(remarks(), [job.id for job in jobs], expected, "experiment")
     with bar.running():
-        for index, (experiment, config) in enumerate(zip(chosen, configs, strict=True)):
-            bar.start(index)
-            try:
-                record = runner.reproduce(experiment, config, folder, context=context, **options)
-            except StoreError:
-                raise
-            except (Exception, SystemExit) as error:
-                if asked_to_stop():  # whatever the interrupt was turned into
-                    raise KeyboardInterrupt from error
-                record = runner.failure(experiment, config, folder, options["preset"], error)
-                remark(traceback.format_exc())
-            records.append(record)
-            bar.finish(index)
-            if asked_to_stop():
-                raise KeyboardInterrupt
+        for index, ended in each(_attempt, jobs, expected, number, bar, asked_to_stop):
+            if isinstance(ended, StoreError):
+                raise ended
+            if isinstance(ended, runner.WorkerError):
+                job = jobs[index]
+                ended = Ended(
+                    runner.failure(
+                        chosen[index], job.config, job.folder, job.options["preset"], ended
+                    )
+                )
+            records[index] = ended.record
+            if ended.trace:
+                remark(ended.trace)
+
+
+def _expected_seconds(experiment: Experiment, job: Job) -> float:
+    key = runner.result_key(experiment, job.config, job.data_folder)
+    there = not job.options["again"] and key in job.folder.results
+    return 1.0 if there else experiment.seconds[job.options["preset"]]
+
+
+def _attempt(job: Job, report: Report, asked_to_stop: Callable[[], bool]) -> Any:
+    """The record of an experiment, of its crash if it crashed; or what is wrong with the folder."""
+    experiment = experiments.get(job.id)
+    context = Context(report=report, should_stop=asked_to_stop, data_folder=job.data_folder)
+    try:
+        return Ended(
+            runner.reproduce(experiment, job.config, job.folder, context=context, **job.options)
+        )
+    except StoreError as error:
+        return error
+    except (Exception, SystemExit) as error:
+        if asked_to_stop():  # whatever the interrupt was turned into
+            raise KeyboardInterrupt from error
+        preset = job.options["preset"]
+        try:
+            record = runner.failure(experiment, job.config, job.folder, preset, error)
+        except StoreError as full:
+            return full
+        return Ended(record, traceback.format_exc())
 
 
 def _data_folder() -> Path | None:
@@ -93,7 +143,8 @@ def _data_folder() -> Path | None:
     return Path(place) if place else None
 
 
-def _exit_code(records: list[dict[str, Any]]) -> int:
+def _exit_code(records: Iterable[dict[str, Any]]) -> int:
+    records = list(records)
     if any(record["status"] == "failed" for record in records):
         return CRASHED
     verdicts = {claim["verdict"] for record in records for claim in record["claims"]}
@@ -112,7 +163,7 @@ def _tell(
         remark(f"lazyrich: {problem}")
         remark(
             f"{len(records)} of {asked} experiments are finished and kept, and so are finished pieces of "
-            "the next. The same command goes on from there."
+            "the others. The same command goes on from there."
         )
     if json:
         gallery = None if page is None else str(page)

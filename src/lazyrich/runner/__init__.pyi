@@ -4,3 +4,6 @@ from ._folder import Folder as Folder
 from ._reproduce import failure as failure
 from ._reproduce import reproduce as reproduce
 from ._reproduce import result_key as result_key
+from ._workers import Event as Event
+from ._workers import WorkerError as WorkerError
+from ._workers import in_processes as in_processes
