@@ -33,6 +33,14 @@ EXPECTED = {
         *(f"eq{number}" for number in (4, 5, 6, 7, 21, 22, *range(25, 32))),
         *(f"eq{number}" for number in (14, 15, 16, 43, 44, *range(48, 53), *range(54, 64))),
     ],
+    "layerwise": [
+        *(f"eq{number}" for number in (*range(6, 11), 12, *range(21, 60))),
+        *("eq13", "sec5-2", "app-f2", *(f"eq{number}" for number in range(61, 69))),
+        *("eq14", "eq69", "eq70", "def-f1", "thm-f2", "app-f3"),
+        *("eq11", "eq60", "app-d1", "app-d3", "app-d4"),
+        *("thm-h1", "remark-h2", "remark-h3", "sec7-1", "app-i3", "sec6-2"),
+        *(f"eq{number}" for number in (*range(15, 21), *range(71, 99))),
+    ],
 }
 
 

@@ -19,6 +19,10 @@ from lazyrich.core import (
 )
 
 PANEL = {"num_samples": 1000, "num_seeds": 2}
+SKILLS = {"num_skills": 2, "num_bits": 4, "skill_bits": 2, "last_step": 1000} | {
+    "num_seeds": 2,
+    "seeds_per_chunk": 2,
+}
 SMALL = {
     "linear-grokking/fig1": {"input_dimension": 60, "num_seeds": 2, "num_test": 100},
     "linear-grokking/fig2": {
@@ -36,7 +40,7 @@ SMALL = {
     },
     "linear-grokking/fig4": {
         "input_dimension": 20,
-        "widths": (10, 20),
+        "widths": (10,),
         "output_dimension": 2,
         "last_step": 2e4,
         "num_seeds": 2,
@@ -60,6 +64,26 @@ SMALL = {
         "network_rate": 3000.0,
         "network_steps": (2500, 1500),
         "num_seeds": 2,
+    },
+    "layerwise/fig6a": {
+        "num_imbalances": 8,
+        "num_scales": 3,
+        "num_exact": 2,
+        "course_steps": 1000,
+        "num_times": 12,
+        "num_seeds": 2,
+    },
+    "layerwise/fig6b": {"num_imbalances": 3, "num_ratios": 3, "last_step": 500, "num_seeds": 2},
+    **{
+        f"layerwise/fig10{panel}": {
+            "num_imbalances": 4,
+            "num_scales": 3,
+            "num_exact": 2,
+            "course_steps": 5000,
+            "num_times": 12,
+            "num_seeds": 2,
+        }
+        for panel in "ab"
     },
     "saddles/fig2a": {
         "width": 10,
@@ -87,7 +111,60 @@ SMALL = {
     "saddles/fig4a": {"num_samples": 30, "num_seeds": 2},
     **{f"saddles/fig4{panel}": PANEL | {"population": 8} for panel in "bcdefgh"},
     **{f"saddles/fig5{panel}": PANEL for panel in "abcdef"},
+    "layerwise/fig3": {"starts": (1e-2, 1e-3, 1e-4), "num_times": 201, "steps_between": 20},
+    "layerwise/fig4a": SKILLS | {"width": 64, "num_records": 20},
+    "layerwise/fig4b": SKILLS | {"width": 64, "sizes": (4, 16, 64, 256), "batch_size": 64},
+    "layerwise/fig4c": SKILLS | {"widths": (1, 2, 4, 12), "learning_rate": 0.02},
+    "layerwise/fig5": {
+        "samples_per_class": 4,
+        "input_dimension": 24,
+        "width": 6,
+        "last_time": 200.0,
+        "num_times": 8,
+        "num_seeds": 2,
+    },
+    **{
+        f"layerwise/fig11{panel}": {
+            "width": 16,
+            "num_samples": 50,
+            "num_test": 60,
+            "last_step": 1500,
+            "num_records": 25,
+            "num_seeds": 2,
+        }
+        for panel in "abcde"
+    },
+    "layerwise/fig8a": {
+        "width": 20,
+        "num_samples": 50,
+        "num_test": 60,
+        "last_step": 1500,
+        "num_records": 25,
+        "num_seeds": 2,
+    },
+    "layerwise/fig8b": {
+        "modulus": 7,
+        "dimension": 16,
+        "heads": 2,
+        "width": 32,
+        "last_step": 1000,
+        "num_records": 25,
+        "num_seeds": 2,
+    },
+    "layerwise/imbalance-grokking": {
+        "modulus": 7,
+        "dimension": 16,
+        "heads": 2,
+        "width": 32,
+        "last_step": 500,
+        "num_records": 25,
+        "layer_width": 8,
+        "num_samples": 10,
+        "layer_steps": 30,
+        "num_seeds": 2,
+    },
     "saddles/table1": {"width": 5, "learning_rate": 0.04, "num_seeds": 2},
+    "layerwise/fig7": {"widths": (10, 30), "num_features": 10, "num_seeds": 2},
 }
 
 
@@ -107,7 +184,16 @@ def test_contract(id):
             setattr(config, field, 0)
 
 
-@pytest.mark.parametrize("id", experiments.ids())
+LONG = {
+    *(f"saddles/fig{panel}" for panel in ("1c", "1e", "1g", "2b", "2d")),
+    *(f"saddles/fig{panel}" for panel in ("4b", "4c", "4e", "4f", "4h", "5a", "5b", "5d", "5f")),
+}
+"""Panels whose code, all but their settings, others run too."""
+
+
+@pytest.mark.parametrize(
+    "id", [pytest.param(id, marks=[pytest.mark.slow] * (id in LONG)) for id in experiments.ids()]
+)
 def test_small_run(id):
     assert id in SMALL, "give every experiment a small configuration here"
     experiment = experiments.get(id)

@@ -9,6 +9,7 @@ from lazyrich import theory
 from lazyrich.core import ArgumentError
 from lazyrich.theory._solution import Solution
 
+COLLAPSE = theory.UnconstrainedFeatures.small([0, 0, 1, 1, 2, 2, 2], width=4, scale=0.3)
 SOLUTIONS = {
     "LinearGrokking": (
         theory.LinearGrokking,
@@ -28,10 +29,43 @@ SOLUTIONS = {
          "second": np.array([[0.2, 0.1], [0.3, 0.4]]), "learning_rate": 0.1},
         ["units", "aligned", "misaligned"],
     ),
+    "BalancedModes": (
+        theory.BalancedModes,
+        {"imbalance": 0.7, "target": 1.2, "start": -0.3, "learning_rate": 0.8},
+        ["remainder", "singular_values"],  # the others are made of the same parts
+    ),
+    "BalancedNetwork": (
+        theory.BalancedNetwork,
+        {"first": np.array([[0.6, 0.0], [0.0, 0.6], [0.0, 0.0]]),
+         "second": np.array([[0.8, 0.6], [-0.6, 0.8]]),
+         "correlation": np.array([[1.0, 0.3, 0.2], [0.1, 0.5, -0.4]]), "learning_rate": 0.8},
+        ["product", "loss"],
+    ),
     "PowerEscape": (
         theory.PowerEscape,
         {"start": 0.3, "degree": 2.5, "learning_rate": 0.2},
         ["units"],
+    ),
+    "ScalarNetwork": (
+        theory.ScalarNetwork,
+        {"first": np.array([0.3, -0.2, 0.1]), "second": np.array([0.5, 0.4, -0.3]), "target": 1.2,
+         "normalisation": 1.5},
+        ["first_layer", "movement", "output", "aligned"],  # the others are made of the same parts
+    ),
+    "DiagonalNetwork": (
+        theory.DiagonalNetwork,
+        {"first": 0.3, "second": -0.2, "target": 1.2, "variance": 0.7},
+        ["product", "residual", "loss"],
+    ),
+    "LinearModes": (
+        theory.LinearModes,
+        {"target": 1.2, "variance": 0.7, "start": 0.3},
+        ["coefficients", "residual", "loss"],
+    ),
+    "LinearNetworkModes": (
+        theory.LinearNetworkModes,
+        {"correlation": np.array([[1.0, 0.3, 0.2], [0.1, 0.5, -0.4]]), "start": 0.1},
+        ["modes", "product", "loss"],
     ),
     "MarchenkoPastur": (
         theory.MarchenkoPastur,
@@ -43,6 +77,27 @@ SOLUTIONS = {
         {"covariance": np.array([[1.0, 0.3], [0.3, 0.5]]), "difference": np.array([1.0, -2.0]),
          "learning_rate": 0.1},
         ["train_loss", "test_loss", "difference"],
+    ),
+    "UnconstrainedFeatures": (
+        theory.UnconstrainedFeatures,
+        {"labels": COLLAPSE.labels, "first": COLLAPSE.first, "second": COLLAPSE.second, "learning_rate": 4.0},
+        ["features", "within_class", "duality", "disagreement"],
+    ),
+    "Emergence": (
+        theory.Emergence,
+        {"frequencies": np.array([0.6, 0.3]), "target_scale": 2.0, "start": 0.1, "learning_rate": 0.8,
+         "units_needed": 2.5},
+        ["strengths", "strengths_from_units"],
+    ),
+    "SkillScaling": (
+        theory.SkillScaling,
+        {"exponent": 1.6, "target_scale": 2.0, "start": 0.1, "learning_rate": 0.8},
+        ["loss", "loss_from_units"],
+    ),
+    "Quanta": (
+        theory.Quanta,
+        {"exponent": 1.6, "unlearned_loss": 2.0, "learned_loss": 0.1, "samples_needed": 0.1},
+        ["loss_from_data"],
     ),
 }  # fmt: skip
 """Every solution: its class, valid parameters, its functions of one array."""
@@ -70,7 +125,7 @@ def test_scalars_give_float64(name, method):
 
 
 @pytest.mark.parametrize(("name", "method"), CASES)
-@pytest.mark.parametrize("shape", [(), (1,), (3,), (2, 3), (0,), (2, 1, 2)])
+@pytest.mark.parametrize("shape", [(), (1,), (0,), (2, 1, 3)])
 def test_arrays_of_any_shape(name, method, shape):
     points = np.linspace(0.5, 1.5, int(np.prod(shape))).reshape(shape)
     value = getattr(build(name), method)(points)
@@ -108,7 +163,7 @@ def test_inside_traces_the_callers_dtype(name, method, x64):
     tolerance = 1e-12 if x64 else 3e-5
     with jax.enable_x64(x64), jax.numpy_dtype_promotion("strict"):
         points = jnp.array([0.7, 1.3])
-        for traced in (jax.jit(function), jax.vmap(function), jax.jit(jax.vmap(function))):
+        for traced in (jax.jit(function), jax.vmap(function)):
             value = traced(points)
             assert value.dtype == (jnp.float64 if x64 else jnp.float32)
             np.testing.assert_allclose(value, exact, rtol=tolerance, atol=1e-12)
@@ -131,14 +186,18 @@ PLAIN = {"LinearGrokking": {"output_dimension": 1, "weight_decay": 0.0, "label_n
 """Values at which a solution may take a shortcut; its gradient must not."""
 
 
-@pytest.mark.parametrize(("name", "method"), CASES)
-@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize(
+    ("name", "method", "plain"),
+    [(*case, plain) for case in CASES for plain in (False, True) if not plain or case[0] in PLAIN],
+)
 def test_gradient_with_respect_to_the_solution(name, method, plain):
     solution = build(name, **(PLAIN.get(name, {}) if plain else {}))
     with jax.enable_x64(True):
         gradient = jax.grad(lambda solution: jnp.sum(getattr(solution, method)(0.9)))(solution)
     for parameter, value in SOLUTIONS[name][1].items():
         if parameter in (
+            "labels",
+            "frequencies",
             "output_dimension",
             "width",
             "difference",

@@ -1,9 +1,17 @@
 from ._activations import activation as activation
 from ._activations import activation_kind as activation_kind
 from ._attention import Attention as Attention
+from ._balanced import balanced_weights as balanced_weights
+from ._balanced import symmetrised as symmetrised
 from ._convolution import Convolution as Convolution
 from ._deep import Deep as Deep
 from ._deep import DeepWeights as DeepWeights
+from ._layerwise import Layerwise as Layerwise
+from ._layerwise import LinearModel as LinearModel
+from ._mlp import MLP as MLP
+from ._mlp import MLPWeights as MLPWeights
+from ._modular_transformer import ModularTransformer as ModularTransformer
+from ._modular_transformer import TransformerWeights as TransformerWeights
 from ._network import Network as Network
 from ._network import Units as Units
 from ._skip import SkipNetwork as SkipNetwork

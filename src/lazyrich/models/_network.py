@@ -70,21 +70,24 @@ class Network(abc.ABC):
             key: a random key.
             std: standard deviation, one for all or one for each array of weights.
         """
-        shapes, tree = jax.tree.flatten(self.shapes(), is_leaf=_is_shape)
-        sizes = real("std", std, at_least=0, advice="Use e.g. 1e-3.")
-        if sizes.shape not in ((), (len(shapes),)):
-            raise argument_error("std", f"be a number or {len(shapes)} numbers", sizes.shape)
-        keys = jax.random.split(key, len(shapes))
-        each = np.broadcast_to(sizes, len(shapes))
-        drawn = [
-            s * standard_normal(k, shape) for k, s, shape in zip(keys, each, shapes, strict=True)
-        ]
-        return jax.tree.unflatten(tree, drawn)
+        return draw(key, std, self.shapes())
 
     def check_layer(self, layer: int) -> int:
         """The number of a hidden layer, checked."""
         most = len(self.kinds) - 1
         return int(whole("layer", layer, at_least=0, at_most=most, advice="Layers count from 0."))
+
+
+def draw(key: Any, std: Any, shapes: Any) -> Any:
+    """Independent normal weights of the given shapes; `std` is one for all or one for each array."""
+    leaves, tree = jax.tree.flatten(shapes, is_leaf=_is_shape)
+    sizes = real("std", std, at_least=0, advice="Use e.g. 1e-3.")
+    if sizes.shape not in ((), (len(leaves),)):
+        raise argument_error("std", f"be a number or {len(leaves)} numbers", sizes.shape)
+    keys = jax.random.split(key, len(leaves))
+    each = np.broadcast_to(sizes, len(leaves))
+    drawn = [s * standard_normal(k, shape) for k, s, shape in zip(keys, each, leaves, strict=True)]
+    return jax.tree.unflatten(tree, drawn)
 
 
 def _is_shape(node: Any) -> bool:

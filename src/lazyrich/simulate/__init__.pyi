@@ -1,8 +1,13 @@
+from ._classification import Classification as Classification
 from ._connect import Connection as Connection
 from ._connect import connect as connect
 from ._gradient_descent import gradient_descent as gradient_descent
 from ._gradient_flow import gradient_flow as gradient_flow
+from ._linear_classifier import ClassifierWeights as ClassifierWeights
+from ._linear_classifier import LinearClassifier as LinearClassifier
 from ._linear_descent import linear_descent as linear_descent
+from ._linear_network_descent import LinearNetworkRuns as LinearNetworkRuns
+from ._linear_network_descent import linear_network_descent as linear_network_descent
 from ._modular_addition_network import ModularAdditionNetwork as ModularAdditionNetwork
 from ._supervised import Moments as Moments
 from ._supervised import Supervised as Supervised

@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 from lazyrich.core import argument_error, count, number
+from lazyrich.tasks._dataset import DataSet
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,3 +63,13 @@ class ModularAddition:
         with jax.ensure_compile_time_eval():
             order = np.asarray(jax.random.permutation(key, self.modulus**2))
         return order < self.num_samples
+
+    def split(self, key: Any) -> tuple[DataSet, DataSet]:
+        """Training and test pairs: inputs are the residues themselves, shape (samples, 2), labels one-hot."""
+        residues = np.indices((self.modulus, self.modulus)).reshape(2, -1).T
+        labels, mask = np.eye(self.modulus)[self.labels], self.train_mask(key)
+        train, test = (
+            DataSet(residues[part], labels[part], np.full(part.sum(), 1 / part.sum()))
+            for part in (mask, ~mask)
+        )
+        return train, test
