@@ -187,6 +187,7 @@ def test_contract(id):
 LONG = {
     *(f"saddles/fig{panel}" for panel in ("1c", "1e", "1g", "2b", "2d")),
     *(f"saddles/fig{panel}" for panel in ("4b", "4c", "4e", "4f", "4h", "5a", "5b", "5d", "5f")),
+    *(f"layerwise/fig{panel}" for panel in ("10b", "11b", "11c", "11d", "11e")),
 }
 """Panels whose code, all but their settings, others run too."""
 

@@ -67,18 +67,36 @@ def caption(what: str) -> str:
     )
 
 
-def run(config: Config, context: Context, *others: Setting) -> "xarray.Dataset":
-    """The default and the others, from every seed."""
-    settings = (DEFAULT, *others)
-    task = _grokking.digits_task(config, context.data_folder)
+@dataclasses.dataclass(frozen=True)
+class Panel:
+    """The default from every seed, and beside it, if there is one, the setting that shortens the delay."""
 
-    def train(index: int, seeds: range) -> "xarray.Dataset":
-        return _train(config, settings[index], seeds, task.source, task.digits.fingerprint)
+    setting: Setting | None = None
+    title: str = ""
 
-    names = [setting.name for setting in settings]
-    found = _grokking.over_settings(names, config, train, context)
-    digits = task.digits
-    return found.assign_attrs(digits=digits.name, digits_fingerprint=digits.fingerprint)
+    def run(self, config: Config, context: Context) -> "xarray.Dataset":
+        """Both settings, from every seed."""
+        settings = (DEFAULT, *([self.setting] if self.setting else []))
+        task = _grokking.digits_task(config, context.data_folder)
+
+        def train(index: int, seeds: range) -> "xarray.Dataset":
+            return _train(config, settings[index], seeds, task.source, task.digits.fingerprint)
+
+        names = [setting.name for setting in settings]
+        found = _grokking.over_settings(names, config, train, context)
+        digits = task.digits
+        return found.assign_attrs(digits=digits.name, digits_fingerprint=digits.fingerprint)
+
+    def claims(self, result: "xarray.Dataset", config: Config) -> list[Claim]:
+        """The default groks; the other setting less."""
+        found = _grokking.delay_claims(result, SOURCE)
+        if self.setting:
+            found += _grokking.shorter_claims(result, SOURCE, setting=1)
+        return require_seeds(found, _grokking.FEWEST_SEEDS)
+
+    def figure(self, result: "xarray.Dataset", config: Config) -> "Figure":
+        """Accuracies over time, side by side."""
+        return _grokking.figure(result, ["Default", *([self.title] if self.setting else [])])
 
 
 @functools.lru_cache(maxsize=8)  # five panels compare with the same default
@@ -90,16 +108,3 @@ def _train(
     network = models.MLP(widths, "tanh", input_scale=setting.input, output_scale=setting.output)
     training = simulate.Classification(network, task, network.lecun(setting.weights))
     return _grokking.train(training, config, seeds)
-
-
-def claims(result: "xarray.Dataset") -> list[Claim]:
-    """The default groks; another setting, where there is one, less."""
-    found = _grokking.delay_claims(result, SOURCE)
-    if result.sizes["setting"] > 1:
-        found += _grokking.shorter_claims(result, SOURCE, setting=1)
-    return require_seeds(found, _grokking.FEWEST_SEEDS)
-
-
-def figure(result: "xarray.Dataset", *titles: str) -> "Figure":
-    """A panel for the default and one for the other setting."""
-    return _grokking.figure(result, ["Default", *titles])

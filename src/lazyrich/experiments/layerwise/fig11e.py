@@ -1,15 +1,7 @@
 """Fig. 11e: a smaller output makes up for the delay."""
 
-from typing import TYPE_CHECKING
-
-from lazyrich.core import Claim, Context
 from lazyrich.experiments import _digits
 from lazyrich.experiments.layerwise import _grokking, _rescaled
-from lazyrich.experiments.layerwise._rescaled import Config
-
-if TYPE_CHECKING:
-    import xarray
-    from matplotlib.figure import Figure
 
 PAPER, ID = "layerwise", "fig11e"
 TITLE = "A smaller output removes the delay"
@@ -19,23 +11,9 @@ CAPTION = _rescaled.caption(
 SECONDS = {"quick": 8, "paper": 2400}
 REFERENCES = _rescaled.REFERENCES
 CONVENTION = _grokking.CONVENTION
+Config = _rescaled.Config
 PRESETS = _rescaled.PRESETS
-SETTING = _rescaled.Setting("smaller output", output=0.1)
-
+PANEL = _rescaled.Panel(_rescaled.Setting("smaller output", output=0.1), "Output 1 → 0.1")
 
 data_fingerprint = _digits.data_fingerprint
-
-
-def run(config: Config, context: Context) -> "xarray.Dataset":
-    """The default and the other setting from every seed."""
-    return _rescaled.run(config, context, SETTING)
-
-
-def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
-    """The delay is shorter than without."""
-    return _rescaled.claims(result)
-
-
-def figure(result: "xarray.Dataset", config: Config) -> "Figure":
-    """Accuracies over time, side by side."""
-    return _rescaled.figure(result, "Output 1 → 0.1")
+run, claims, figure = PANEL.run, PANEL.claims, PANEL.figure
