@@ -60,7 +60,7 @@ def flow_of_layers(C, layers, times):
 def test_product_against_integrated_layers(shape, depth):
     C, layers = random_aligned(*shape, depth=depth, scale=0.6)
     times = np.array([0.0, 0.5, 2.0, 5.0])
-    network = LinearNetworkModes.from_weights(C, layers)
+    network = LinearNetworkModes.from_weights(C.T, layers)
     products = flow_of_layers(C, layers, times)
     np.testing.assert_allclose(network.product(times), products, rtol=1e-8, atol=1e-9)
     losses = ((C - products) ** 2).sum((1, 2)) / 2
@@ -95,12 +95,12 @@ def test_deep_modes_against_quadrature(depth, start, target, end):
 @pytest.mark.parametrize("depth", [2, 3, 6])
 def test_limits_of_the_linear_network(depth):
     C = np.diag([2.0, 1.0, 0.0])
-    network = LinearNetworkModes(C, [0.3, 0.0, 0.5], depth)
+    network = LinearNetworkModes(C.T, [0.3, 0.0, 0.5], depth)
     late = network.modes(1e12)
     assert late[0] == 2.0
     assert late[1] == 0.0
     assert 0 < late[2] < 1e-4
-    at_rest = LinearNetworkModes(C, [2.0, 1.0, 0.0], depth)
+    at_rest = LinearNetworkModes(C.T, [2.0, 1.0, 0.0], depth)
     np.testing.assert_allclose(at_rest.modes([0.0, 7.0]), [[2, 1, 0], [2, 1, 0]], rtol=1e-15)
     assert network.rank([0.0, 1e12]).tolist() == [2, 1]
     p = (2 * depth - 2) / depth  # without a target: s^(−p) grows linearly
@@ -162,17 +162,17 @@ def test_from_weights_names_what_is_violated():
         AssumptionError,
         match=r"Inputs must be whitened, E\[xxᵀ\] = 1, but an entry differs by 0.25",
     ):
-        LinearNetworkModes.from_weights(C, [W1, W2], covariance=covariance)
+        LinearNetworkModes.from_weights(C.T, [W1, W2], covariance=covariance)
     with pytest.raises(
         AssumptionError, match=r"Layers must be balanced, but W2W2ᵀ − W1ᵀW1 has an entry of"
     ):
-        LinearNetworkModes.from_weights(C, [W1, 2 * W2])
+        LinearNetworkModes.from_weights(C.T, [W1, 2 * W2])
     turn = np.linalg.qr(np.random.default_rng(5).standard_normal((4, 4)))[0]
     with pytest.raises(AssumptionError, match=r"a share .* of the .* lies off their diagonal"):
-        LinearNetworkModes.from_weights(C, [turn @ W1, W2])
+        LinearNetworkModes.from_weights(C.T, [turn @ W1, W2])
     with pytest.raises(AssumptionError, match="opposite to it, at -1"):
-        LinearNetworkModes.from_weights(C, [-W1, W2])
-    measured = LinearNetworkModes.from_weights(C, [W1, W2], covariance=np.eye(4))
+        LinearNetworkModes.from_weights(C.T, [-W1, W2])
+    measured = LinearNetworkModes.from_weights(C.T, [W1, W2], covariance=np.eye(4))
     np.testing.assert_allclose(measured.product(0.0), W1 @ W2, rtol=1e-12)
 
 
@@ -198,7 +198,7 @@ def test_from_weights_of_zero():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(([1.0, 2.0], 0.1), r"`correlation` must have the shape \(inputs, outputs\), got \(2,\)"),
+    [(([1.0, 2.0], 0.1), r"`correlation` must have the shape \(outputs, inputs\), got \(2,\)"),
      ((np.zeros((2, 2)), 0.1), "`correlation` must not vanish"),
      ((np.eye(2), -0.1), "`start` must be a finite real number ≥ 0"),
      ((np.eye(2), [0.1, 0.1, 0.1]), "`start` must be a number or 2 numbers"),
@@ -214,7 +214,9 @@ def test_bad_linear_networks(arguments, message):
 def test_bad_weights_and_bases():
     with pytest.raises(ArgumentError, match="`weights` must hold at least two layers, got 1"):
         LinearNetworkModes.from_weights(np.eye(2), [np.eye(2)])
-    with pytest.raises(ArgumentError, match=r"product has the shape \(2, 2\) of `correlation`"):
+    with pytest.raises(
+        ArgumentError, match=r"product has the shape \(2, 2\) of `correlation` transposed"
+    ):
         LinearNetworkModes.from_weights(np.eye(2), [np.ones((2, 3)), np.ones((2, 2))])
     with pytest.raises(ArgumentError, match="`covariance` must have the shape"):
         LinearNetworkModes.from_weights(np.eye(2), [np.eye(2)] * 2, covariance=np.eye(3))

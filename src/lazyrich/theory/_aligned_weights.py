@@ -16,7 +16,10 @@ an irrational share, so that sums of their singular values do not happen to coin
 def aligned_modes(
     correlation: np.ndarray, layers: list[np.ndarray], covariance: Any, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Left vectors, strengths of the product's modes and right vectors, largest singular value first."""
+    """Left vectors, strengths of the product's modes and right vectors, largest singular value first.
+
+    Here `correlation` is E[xyᵀ], as the product of the weights.
+    """
     _check_layers(correlation, layers)
     _check_whitened(correlation, covariance, tolerance)
     _check_balanced(layers, tolerance)
@@ -61,7 +64,8 @@ def _check_layers(correlation: np.ndarray, layers: list[np.ndarray]) -> None:
     chained = matrices and all(a[1] == b[0] for a, b in itertools.pairwise(shapes))
     if not chained or (shapes[0][0], shapes[-1][1]) != correlation.shape:
         raise argument_error(
-            "weights", f"be matrices whose product has the shape {correlation.shape} of `correlation`",
+            "weights",
+            f"be matrices whose product has the shape {correlation.shape} of `correlation` transposed",
             shapes, "The first has a row for each input.",
         )  # fmt: skip
 

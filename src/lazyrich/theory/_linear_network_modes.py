@@ -40,7 +40,7 @@ class LinearNetworkModes(Solution):
     Modes are learned in the order of their singular values, and the rank of the network goes up one by one.
 
     Symbols:
-        $E[xy^\top]$ → `correlation`, $s_i(0)$ → `start`, $L$ → `depth`, $E\lVert y\rVert^2$ → `output_power`,
+        $E[yx^\top]$ → `correlation`, $s_i(0)$ → `start`, $L$ → `depth`, $E\lVert y\rVert^2$ → `output_power`,
         $u_i, v_i$ → columns of `left`, `right`, $\rho_i$ → `singular_values`, $t$ → `time`.
 
     Source:
@@ -61,7 +61,7 @@ class LinearNetworkModes(Solution):
         `layerwise/eq59`; `tests/theory/test_layerwise_modes.py`.
 
     Args:
-        correlation: E[xyᵀ], shape (inputs, outputs).
+        correlation: E[yxᵀ], shape (outputs, inputs).
         start: s(0) ≥ 0, the strength of the modes of the product: a number, or one for each mode, largest
             singular value first. A mode that starts at 0 stays there.
         depth: number of layers L ≥ 2.
@@ -97,12 +97,12 @@ class LinearNetworkModes(Solution):
         output_power: Any = None,
         basis: tuple[Any, Any] | None = None,
     ):
-        self.correlation = real("correlation", correlation, advice="Pass X.T @ Y / N.")
+        self.correlation = real("correlation", correlation, advice="Pass Y.T @ X / N.")
         self.start = real("start", start, at_least=0, advice="Use e.g. 1e-4.")
         self.depth = count("depth", depth, at_least=2, advice="Use `LinearModes` for one layer.")
         _check(self.correlation, self.start)
         given = None if basis is None else tuple(real("basis", side) for side in basis)
-        self.left, self.singular_values, self.right = _decomposed(self.correlation, given)
+        self.left, self.singular_values, self.right = _decomposed(self.correlation.T, given)
         linear = np.sum(self.singular_values**2)
         power = linear if output_power is None else output_power
         self.output_power = real("output_power", power, at_least=0, advice="Pass mean ‖y‖².")
@@ -121,7 +121,7 @@ class LinearNetworkModes(Solution):
         """The solution that starts at given weights, if its assumptions hold for them.
 
         Args:
-            correlation: E[xyᵀ], shape (inputs, outputs).
+            correlation: E[yxᵀ], shape (outputs, inputs).
             weights: W₁ … W_L, the first of shape (inputs, hidden).
             covariance: E[xxᵀ], to check that it is 1; without it this is taken for granted.
             output_power: as for the class.
@@ -130,13 +130,13 @@ class LinearNetworkModes(Solution):
         Raises:
             AssumptionError: inputs not whitened, layers not balanced, weights not aligned, and by how much.
         """
-        C = real("correlation", correlation, advice="Pass X.T @ Y / N.")
+        C = real("correlation", correlation, advice="Pass Y.T @ X / N.")
         layers = [
             real("weights", layer, advice="Pass one matrix for each layer.") for layer in weights
         ]
         tolerance = number("tolerance", tolerance, above=0, below=1, advice="Use 1e-6.")
         _check(C, np.zeros(()))
-        left, start, right = aligned_modes(C, layers, covariance, tolerance)
+        left, start, right = aligned_modes(C.T, layers, covariance, tolerance)
         return cls(C, start, len(layers), output_power=output_power, basis=(left, right))
 
     def modes(self, time: Any) -> Any:
@@ -239,7 +239,7 @@ def _check(correlation: Any, start: Any) -> None:
             "correlation", "be known now", "a traced array", "Leave it out of the trace."
         )
     if correlation.ndim != 2 or correlation.size == 0:
-        raise argument_error("correlation", "have the shape (inputs, outputs)", correlation.shape)
+        raise argument_error("correlation", "have the shape (outputs, inputs)", correlation.shape)
     modes = min(correlation.shape)
     if start.shape not in ((), (modes,)):
         raise argument_error(
@@ -253,12 +253,12 @@ def _check(correlation: Any, start: Any) -> None:
         )  # fmt: skip
     if not np.any(correlation):
         raise ArgumentError(
-            "`correlation` must not vanish: there is nothing to learn then. Pass X.T @ Y / N."
+            "`correlation` must not vanish: there is nothing to learn then. Pass Y.T @ X / N."
         )
 
 
 def _decomposed(correlation: Any, basis: Any) -> tuple[Any, Any, Any]:
-    """Left vectors, singular values and right vectors; what is rounding counts as 0."""
+    """Left vectors, singular values and right vectors of E[xyᵀ]; what is rounding counts as 0."""
     if basis is None:
         U, rho, Vt = np.linalg.svd(correlation, full_matrices=False)
         V = Vt.T

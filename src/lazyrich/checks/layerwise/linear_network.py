@@ -51,7 +51,7 @@ def eq41() -> CheckResult:
 
         limit = extrapolated_descent(gradient, np.concatenate([a.W1.ravel(), a.W2.ravel()]), 0.5)
         product = limit[:cut].reshape(a.W1.shape) @ limit[cut:].reshape(a.W2.shape)
-        found = theory.LinearNetworkModes.from_weights(a.C, [a.W1, a.W2]).product(0.5)
+        found = theory.LinearNetworkModes.from_weights(a.C.T, [a.W1, a.W2]).product(0.5)
         errors.append(gap(found, product))
     return CheckResult(max(errors), 1e-9, len(errors))
 

@@ -166,7 +166,7 @@ def eq58() -> CheckResult:
     for a in aligned_cases():
         exact, rho, start = _strengths(a) ** 2, np.diag(a.P), np.diag(a.A) ** 2
         printed = rho / (1 + (rho / start - 1) * np.exp(-2 * rho * TIMES[:, None]))
-        library = theory.LinearNetworkModes.from_weights(a.C, [a.W1, a.W2]).modes(TIMES)
+        library = theory.LinearNetworkModes.from_weights(a.C.T, [a.W1, a.W2]).modes(TIMES)
         errors += [np.max(np.abs(form / exact - 1)) for form in (printed, library)]
         cases += 2 * exact.size
     return CheckResult(max(errors), 1e-9, cases)
@@ -182,7 +182,7 @@ def eq59() -> CheckResult:
         W1, W2 = integrate_layers(a.C, a.W1, a.W2)
         power = np.mean(np.sum(a.Y**2, axis=1))
         network = theory.LinearNetworkModes.from_weights(
-            a.C, [a.W1, a.W2], covariance=a.X.T @ a.X / len(a.X), output_power=power
+            a.C.T, [a.W1, a.W2], covariance=a.X.T @ a.X / len(a.X), output_power=power
         )
         losses = [half_loss(a.X @ one @ two, a.Y) for one, two in zip(W1, W2, strict=True)]
         errors += [gap(network.product(TIMES), W1 @ W2), gap(network.loss(TIMES), losses)]
@@ -204,7 +204,7 @@ def eq12() -> CheckResult:
         for form, found in ((product, errors), (product**2, printed)):
             sigmoid = 1 / (1 + (rho / form[0] - 1) * np.exp(-2 * rho * TIMES[:, None]))
             found.append(gap(sigmoid, form / rho))
-        modes = theory.LinearNetworkModes(a.C, product[0]).modes(TIMES)
+        modes = theory.LinearNetworkModes(a.C.T, product[0]).modes(TIMES)
         errors.append(np.max(np.abs(modes / product - 1)))
     return CheckResult(
         max(errors), 1e-9, len(errors), printed_error=min(printed),
