@@ -64,4 +64,5 @@ def test_terminals_without_greek_letters(encoding):
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "linear-grokking/fig1" in shown.stdout
     machine = run("list", "--json", env=environment, encoding=encoding)
-    assert json.loads(machine.stdout)["experiments"][0]["title"].endswith("λ")
+    titles = {e["id"]: e["title"] for e in json.loads(machine.stdout)["experiments"]}
+    assert titles["linear-grokking/fig1"].endswith("λ")

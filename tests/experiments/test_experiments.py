@@ -188,8 +188,9 @@ LONG = {
     *(f"saddles/fig{panel}" for panel in ("1c", "1e", "1g", "2b", "2d")),
     *(f"saddles/fig{panel}" for panel in ("4b", "4c", "4e", "4f", "4h", "5a", "5b", "5d", "5f")),
     *(f"layerwise/fig{panel}" for panel in ("10b", "11b", "11c", "11d", "11e")),
+    *(f"linear-grokking/fig{number}" for number in (2, 4)),
 }
-"""Panels whose code, all but their settings, others run too."""
+"""Panels whose code, all but their settings, others run too; and two that compile for half a minute."""
 
 
 @pytest.mark.parametrize(
