@@ -161,6 +161,8 @@ SMALL = {
         "layer_width": 8,
         "num_samples": 10,
         "layer_steps": 30,
+        "deep_width": 16,
+        "deep_steps": 300,
         "num_seeds": 2,
     },
     "saddles/table1": {"width": 5, "learning_rate": 0.04, "num_seeds": 2},

@@ -132,11 +132,13 @@ def _length(imbalance: Any, product: Any) -> Any:
 def _shares(m: BalancedModes, kappa: Any, kappa0: Any) -> tuple[Any, Any]:
     """α²/κ₀ and β²/κ₀, which sum to 1, from the angle between the vectors (λ, 2ρ̃) and (λ, 2ρ₀)."""
     lam, s, rho = m.imbalance, m.target, m.start
-    low, high = jnp.minimum(kappa, kappa0), jnp.maximum(kappa, kappa0)
-    flat = low == 0  # then κ₀ = 0, where nothing moves, or κ = 0, where both spans are t
-    low, high = jnp.where(flat, 1, low), jnp.where(flat, 1, high)
-    cosine = (lam / low) * (lam / high) + (2 * s / low) * (2 * rho / high)
-    sine = (2 * (s - rho) / low) * (lam / high)
+    flat = (
+        jnp.minimum(kappa, kappa0) == 0
+    )  # κ₀ = 0, where nothing moves, or κ = 0, where spans are t
+    kappa, kappa0 = jnp.where(flat, 1, kappa), jnp.where(flat, 1, kappa0)
+    # every quotient is of order 1, also where one vector is as short as a float can be
+    cosine = (lam / kappa) * (lam / kappa0) + (2 * s / kappa) * (2 * rho / kappa0)
+    sine = (2 * (s - rho) / jnp.maximum(kappa, kappa0)) * (lam / jnp.minimum(kappa, kappa0))
     large = (1 + jnp.abs(cosine)) / 2
     small = (sine / 2) ** 2 / large
     up, down = jnp.where(cosine >= 0, large, small), jnp.where(cosine >= 0, small, large)
