@@ -30,7 +30,7 @@ CAPTION = (
     "scales and steps than `paper`. The settings were found by trial, and not every seed follows. Without "
     "MNIST the small digits set that comes with the install takes its place."
 )
-SECONDS = {"quick": 30, "paper": 180}
+SECONDS = {"quick": 45, "paper": 240}
 REFERENCES = ("layerwise", "get-rich-quick", "grokking-lazy-rich")
 CONVENTION = Convention(
     loss="transformer: mean over samples of the cross-entropy; one layer: mean squared error, no ½",

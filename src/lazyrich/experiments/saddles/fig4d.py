@@ -15,7 +15,7 @@ CAPTION = _panels.caption(
     "Order 1: the first drop leaves weights in one direction, which is no manifold of one effective "
     f"unit. {_teachers.SCALED}",
 )
-SECONDS = {"quick": 8, "paper": 120}
+SECONDS = {"quick": 8, "paper": 600}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config

@@ -14,7 +14,7 @@ CAPTION = _panels.caption(
     "the first-layer weights of its units",
     f"Order 2: one unit after the other. {_teachers.SCALED}",
 )
-SECONDS = {"quick": 8, "paper": 120}
+SECONDS = {"quick": 8, "paper": 600}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config

@@ -16,7 +16,7 @@ CAPTION = _panels.caption(
     "0.02 in place of 0.005. The activation is not named in the text; z² tanh z is one of its order. "
     f"{_teachers.SCALED}",
 )
-SECONDS = {"quick": 8, "paper": 120}
+SECONDS = {"quick": 8, "paper": 600}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
