@@ -125,13 +125,16 @@ def slope(frequencies: np.ndarray, places: np.ndarray) -> float:
 
 
 def order_claim(result: "xarray.Dataset", statement: str, source: str) -> Claim:
-    """In what share of runs and neighbouring skills the more frequent one comes first; ties and absences "
-    "count.
+    """In what share of runs and neighbouring skills the more frequent one comes first.
+
+    A pair of which neither emerges says nothing; one that never emerges comes last.
     """
     name = result.strength.dims[1]
     places = np.array([emergence(result[name], run) for run in result.strength.values])
-    later = places[:, 1:] >= places[:, :-1]
-    return Claim(statement, source, 0.9, later.mean(), "at-least", num_seeds=places.shape[0])
+    emerges = np.isfinite(places[:, :-1]) | np.isfinite(places[:, 1:])
+    later = (places[:, 1:] >= places[:, :-1])[emerges]
+    share = float(later.mean()) if later.size else np.nan
+    return Claim(statement, source, 0.9, share, "at-least", num_seeds=places.shape[0])
 
 
 def place_claims(
