@@ -122,9 +122,8 @@ def _dismiss(processes: list[Any]) -> None:
 def _serve(function: Any, connection: Connection, other_end: Connection) -> None:
     """The life of a worker: jobs until there are no more, or until whoever hired it is gone."""
     other_end.close()  # else it would keep its own line open
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C reaches everybody: the one who hired decides
+    # Ctrl-C reaches everybody: the one who hired decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_follow_parent, daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt, EOFError, BrokenPipeError):

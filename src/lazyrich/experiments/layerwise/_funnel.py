@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SIGNS = (
     "With the λ of Eq. 14 the signs are the other way round. The heavier layer of a funnel with λ < 0 reads "
-    "only as many directions of the input as there are units; the others are learned only when it turns"
+    "only as many directions of the input as there are units; the others are learned only when it turns."
 )
 
 
