@@ -2,6 +2,7 @@ from . import adapters as adapters
 from . import checks as checks
 from . import core as core
 from . import experiments as experiments
+from . import groups as groups
 from . import measures as measures
 from . import models as models
 from . import plotting as plotting

@@ -232,6 +232,15 @@ _REFERENCES = [
         venue="International Conference on Learning Representations",
         url="https://arxiv.org/abs/2310.06110",
     ),
+    Reference(
+        key="li2",
+        kind="misc",
+        title="Provable Scaling Laws of Feature Emergence from Learning Dynamics of Grokking",
+        authors=("Tian, Yuandong",),
+        year=2025,
+        venue="arXiv:2509.21519",
+        url="https://arxiv.org/abs/2509.21519",
+    ),
 ]
 _BY_KEY = {reference.key: reference for reference in _REFERENCES}
 

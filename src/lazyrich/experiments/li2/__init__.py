@@ -1,0 +1,1 @@
+"""Provable Scaling Laws of Feature Emergence from Learning Dynamics of Grokking."""

@@ -1,0 +1,5 @@
+"""Finite groups, their irreducible representations and Fourier transforms."""
+
+from lazyrich.core._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)
