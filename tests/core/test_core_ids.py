@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lazyrich.core import LazyrichError, UnknownIdError, select
+from lazyrich.core import LazyrichError, UnknownIdError, natural_order, select
 
 KNOWN = ["saddles/fig1a", "saddles/fig1b", "saddles/table1", "li2/fig3"]
 
@@ -63,3 +63,10 @@ def test_any_words_give_known_ids_or_the_one_error(patterns):
     except LazyrichError:
         return
     assert chosen == [id for id in KNOWN if id in chosen]
+
+
+def test_numbers_sort_as_numbers():
+    ids = ["layerwise/fig10a", "layerwise/fig3", "li2/eq9", "li2/eq10", "layerwise/fig4b"]
+    assert sorted(ids, key=natural_order) == [
+        "layerwise/fig3", "layerwise/fig4b", "layerwise/fig10a", "li2/eq9", "li2/eq10",
+    ]  # fmt: skip

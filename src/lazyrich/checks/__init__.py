@@ -6,9 +6,8 @@ A module here holds the checks of a paper: every module-level `Check` made by `c
 import functools
 import importlib
 import pkgutil
-import re
 
-from lazyrich.core import Check, select
+from lazyrich.core import Check, natural_order, select
 
 __all__ = ["get", "ids"]
 
@@ -21,13 +20,7 @@ def _registry() -> dict[str, Check]:
     ]
     values = [value for module in modules for value in vars(module).values()]
     found = {value.id: value for value in values if isinstance(value, Check)}
-    return {id: found[id] for id in sorted(found, key=_natural)}
-
-
-def _natural(id: str) -> list[tuple[int, int, str]]:
-    """Sorts eq9 before eq10."""
-    parts = re.split(r"(\d+)", id)
-    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts]
+    return {id: found[id] for id in sorted(found, key=natural_order)}
 
 
 def ids() -> list[str]:

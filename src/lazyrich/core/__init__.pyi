@@ -28,6 +28,7 @@ from ._errors import UnknownIdError as UnknownIdError
 from ._errors import argument_error as argument_error
 from ._errors import shortened as shortened
 from ._experiment import Experiment as Experiment
+from ._ids import natural_order as natural_order
 from ._ids import select as select
 from ._json import jsonable as jsonable
 from ._precision import compute as compute

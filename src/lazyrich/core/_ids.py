@@ -2,6 +2,7 @@
 
 import difflib
 import fnmatch
+import re
 from collections.abc import Iterable, Sequence
 
 from lazyrich.core._errors import UnknownIdError, shortened
@@ -25,6 +26,12 @@ def select(patterns: Sequence[str], known: Iterable[str], kind: str) -> list[str
             raise UnknownIdError(_unknown(pattern, known, kind))
         chosen.update(matches)
     return [id for id in known if id in chosen]
+
+
+def natural_order(id: str) -> list[tuple[int, int, str]]:
+    """A key that sorts eq9 before eq10."""
+    parts = re.split(r"(\d+)", id)
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts]
 
 
 def _unknown(pattern: str, known: list[str], kind: str) -> str:

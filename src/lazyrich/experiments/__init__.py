@@ -8,7 +8,7 @@ import functools
 import importlib
 import pkgutil
 
-from lazyrich.core import Experiment, select
+from lazyrich.core import Experiment, natural_order, select
 
 __all__ = ["get", "ids"]
 
@@ -23,11 +23,11 @@ def _registry() -> dict[str, Experiment]:
             if not item.name.rpartition(".")[2].startswith("_"):
                 experiment = Experiment.of(importlib.import_module(item.name))
                 found[experiment.id] = experiment
-    return found
+    return {id: found[id] for id in sorted(found, key=natural_order)}
 
 
 def ids() -> list[str]:
-    """The ids of all experiments, by paper."""
+    """The ids of all experiments, by paper and number."""
     return list(_registry())
 
 
