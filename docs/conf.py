@@ -45,7 +45,7 @@ if hasattr(KernelManager, "transport_encryption"):  # otherwise new kernels warn
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_custom_sections = [
-    "Symbols", "Source", "Holds when", "Computed as", "Checked by",
+    "Symbols", "Source", "Holds when", "Computed as", "Checked by", "Cost",
     ("Attributes", "params_style"),
     "Returns",  # as running text: the type is in the signature
 ]  # fmt: skip

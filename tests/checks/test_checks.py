@@ -41,6 +41,15 @@ EXPECTED = {
         *("thm-h1", "remark-h2", "remark-h3", "sec7-1", "app-i3", "sec6-2"),
         *(f"eq{number}" for number in (*range(15, 21), *range(71, 99))),
     ],
+    "li2": [
+        *("prop1", "prop2", "prop3", "prop4", "lemma1", "lemma3", "lemma3-proof", "lemma4", "lemma11"),
+        "sec6",
+        *(f"eq{number}" for number in (3, 4, 5, 11, 12, *range(55, 61), 68, 69)),
+        *("thm6", "thm7", "thm8", "lemma2", "lemma7", "lemma8", "lemma9", "lemma10"),
+        *(f"eq{number}" for number in (9, 10, *range(34, 40), *range(41, 47))),
+        *("thm1", "thm2", "thm3", "thm4", "thm5", "cor1", "cor2", "lemma5", "lemma6", "sec4-3", "sec4-4"),
+        *(f"eq{number}" for number in (6, 7, 13, 19, 20, 21, *range(24, 32))),
+    ],
 }
 
 

@@ -22,6 +22,13 @@ SOLUTIONS = {
         {"aspect_ratio": 0.9, "width": 20, "learning_rate": 0.01, "threshold": 1e-3, "output_dimension": 2},
         ["train_loss", "test_loss", "train_accuracy", "test_accuracy", "kernel"],
     ),
+    "LazyReadout": (
+        theory.LazyReadout,
+        {"features": np.array([[1.0, 0.3, 0.2], [0.1, 0.5, -0.4]]),
+         "targets": np.array([[1.0, -0.5], [0.3, 0.8]]),
+         "initial": np.array([[0.1, 0.2], [0.3, 0.1], [0.4, 0.2]]), "decay": 0.2, "output_scale": 1.3},
+        ["gradient", "gradient_norm", "loss"],  # the others are made of the same parts
+    ),
     "LinearEscape": (
         theory.LinearEscape,
         {"correlation": np.array([[1.0, 0.3, 0.2], [0.1, 0.5, -0.4]]),
@@ -98,6 +105,11 @@ SOLUTIONS = {
         theory.Quanta,
         {"exponent": 1.6, "unlearned_loss": 2.0, "learned_loss": 0.1, "samples_needed": 0.1},
         ["loss_from_data"],
+    ),
+    "ModeRace": (
+        theory.ModeRace,
+        {"rates": np.array([1.0, 0.6, 0.8]), "initial": np.array([0.5, 0.7, -0.2]), "degree": 2},
+        ["amplitudes"],  # `shares` is made of it
     ),
 }  # fmt: skip
 """Every solution: its class, valid parameters, its functions of one array."""
@@ -213,6 +225,9 @@ def test_gradient_with_respect_to_the_solution(name, method, plain):
     for parameter, value in SOLUTIONS[name][1].items():
         if parameter in (
             "labels",
+            "features",
+            "targets",
+            "initial",
             "frequencies",
             "output_dimension",
             "width",
@@ -221,6 +236,8 @@ def test_gradient_with_respect_to_the_solution(name, method, plain):
             "correlation",
             "first",
             "second",
+            "rates",
+            "degree",
         ):
             continue
         value, h = getattr(solution, parameter), 1e-6

@@ -190,7 +190,7 @@ def test_frozen_layers_stay_and_leave_the_kernel():
     ("arguments", "message"),
     [
         ({}, "`learning_rate` must"),
-        ({"optimizer": "adam"}, "`optimizer` must be a GradientTransformation of optax"),
+        ({"optimizer": "adagrad"}, "`optimizer` must be a GradientTransformation of optax"),
         ({"optimizer": ADAM, "learning_rate": -1.0}, "`learning_rate` must"),
         ({"optimizer": ADAM, "dtype": "float16"}, "`dtype` must be 'float32' or 'float64'"),
         ({"optimizer": ADAM, "batch_size": 21}, "`batch_size` must be at most 20"),

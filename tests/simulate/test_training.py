@@ -139,7 +139,7 @@ def test_progress_and_cancellation():
                       should_stop=lambda: len(seen) > 2)  # fmt: skip
     with pytest.raises(Cancelled):
         gradient_descent(SMALL, [0, 1, 2, 3], learning_rate=0.1, seeds=[0], context=context)
-    assert seen == [(0, 4), (1, 4), (2, 4)]
+    assert seen == [(0, 3), (1, 3), (2, 3)]
 
 
 @pytest.mark.parametrize("simulator", [gradient_flow, gradient_descent])

@@ -14,6 +14,8 @@ from ._modular_transformer import ModularTransformer as ModularTransformer
 from ._modular_transformer import TransformerWeights as TransformerWeights
 from ._network import Network as Network
 from ._network import Units as Units
+from ._pair_network import PairNetwork as PairNetwork
+from ._pair_network import PairWeights as PairWeights
 from ._skip import SkipNetwork as SkipNetwork
 from ._two_layer import TwoLayer as TwoLayer
 from ._two_layer import TwoLayerWeights as TwoLayerWeights

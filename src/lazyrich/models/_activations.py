@@ -39,6 +39,7 @@ _NAMED: dict[str, tuple[Callable[[Any], Any], UnitKind]] = {
     "relu": (jax.nn.relu, UnitKind(1, degree=1)),
     "quadratic": (_quadratic, UnitKind(2, degree=2, signed=True)),
     "cubic": (_cubic, UnitKind(3, degree=3, signed=True)),
+    "silu": (jax.nn.silu, UnitKind(1)),
     "sigmoid": (jax.nn.sigmoid, UnitKind(0)),
     "sine": (jnp.sin, UnitKind(1)),
     "tanh": (jnp.tanh, UnitKind(1)),
@@ -51,8 +52,8 @@ _NAMED: dict[str, tuple[Callable[[Any], Any], UnitKind]] = {
 def activation(name: "str | Callable[[Any], Any]") -> Callable[[Any], Any]:
     """The activation function of that name; a function is returned as it is.
 
-    Names: `linear`, `relu`, `quadratic` z², `cubic` z³, `sigmoid`, `sine`, `tanh`, `z-tanh` z tanh z,
-    `versine` 1 − cos z, `z2-tanh` z² tanh z.
+    Names: `linear`, `relu`, `quadratic` z², `cubic` z³, `silu` z/(1 + e⁻ᶻ), `sigmoid`, `sine`, `tanh`,
+    `z-tanh` z tanh z, `versine` 1 − cos z, `z2-tanh` z² tanh z.
 
     Example:
         >>> from lazyrich.models import activation

@@ -1,6 +1,12 @@
 from ._classification import Classification as Classification
 from ._connect import Connection as Connection
 from ._connect import connect as connect
+from ._energy_ascent import Ascent as Ascent
+from ._energy_ascent import energy_ascent as energy_ascent
+from ._feature_learning import FeatureLearning as FeatureLearning
+from ._feature_learning import PairData as PairData
+from ._feature_survival import Survival as Survival
+from ._feature_survival import feature_survival as feature_survival
 from ._gradient_descent import gradient_descent as gradient_descent
 from ._gradient_flow import gradient_flow as gradient_flow
 from ._linear_classifier import ClassifierWeights as ClassifierWeights
@@ -9,6 +15,10 @@ from ._linear_descent import linear_descent as linear_descent
 from ._linear_network_descent import LinearNetworkRuns as LinearNetworkRuns
 from ._linear_network_descent import linear_network_descent as linear_network_descent
 from ._modular_addition_network import ModularAdditionNetwork as ModularAdditionNetwork
+from ._optimizers import Optimizer as Optimizer
+from ._optimizers import muon as muon
+from ._sequential_muon import collection_times as collection_times
+from ._sequential_muon import sequential_muon as sequential_muon
 from ._supervised import Moments as Moments
 from ._supervised import Supervised as Supervised
 from ._training import Training as Training

@@ -23,9 +23,14 @@ class Training(abc.ABC):
 
     Attributes:
         record_dims: the names of a recorded array's own dimensions, for those that have any.
+        one_by_one: whether runs go one after another and not in a batch: for large networks that is as fast,
+            and takes the memory of one.
+        dtype: in which gradient descent computes unless told otherwise.
     """
 
     record_dims: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    one_by_one: ClassVar[bool] = False
+    dtype: ClassVar[str] = "float64"
 
     @abc.abstractmethod
     def start(self, seed: int) -> tuple[Any, Any]:
@@ -38,6 +43,15 @@ class Training(abc.ABC):
     @abc.abstractmethod
     def record(self, weights: Any, data: Any) -> dict[str, Any]:
         """What to keep of a moment, by name."""
+
+    @property
+    def compares(self) -> bool:
+        """Whether `compare` has something to record."""
+        return False
+
+    def compare(self, weights: Any, later: Any, data: Any) -> dict[str, Any]:
+        """What to keep of a moment's weights beside those one step of descent later, by name."""
+        return {}
 
     def reduce(self, weights: Any) -> tuple[Any, Any]:
         """Fewer weights whose descent is the same, and the frame from which `expand` makes all of them again.
@@ -71,6 +85,12 @@ class Training(abc.ABC):
 
 def starts(training: Training, seeds: Sequence[int]) -> tuple[list[int], Any]:
     """The seeds, checked, and all their starts with a leading axis for the seed."""
+    numbers = check_seeds(training, seeds)
+    return numbers, stacked(training, numbers)
+
+
+def check_seeds(training: Training, seeds: Sequence[int]) -> list[int]:
+    """The seeds, if they are seeds and the training is one."""
     if not isinstance(training, Training):
         raise argument_error(
             "training", "be a Training", training, "Use e.g. `simulate.TwoLayerStudent`."
@@ -78,9 +98,19 @@ def starts(training: Training, seeds: Sequence[int]) -> tuple[list[int], Any]:
     checked = whole("seeds", list(seeds), at_least=0, advice="Pass e.g. range(8).")
     if checked.ndim != 1 or checked.size == 0:
         raise argument_error("seeds", "be a list of numbers, not empty", seeds, "Pass range(8).")
-    numbers = [int(seed) for seed in checked]
-    each = [training.start(seed) for seed in numbers]
-    return numbers, jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *each)
+    return [int(seed) for seed in checked]
+
+
+def stacked(training: Training, seeds: list[int]) -> Any:
+    """The starts of all seeds, which may repeat, with a leading axis for them."""
+    each = {seed: training.start(seed) for seed in seeds}
+    return jax.tree.map(_stack, *[each[seed] for seed in seeds])
+
+
+def _stack(*leaves: Any) -> Any:
+    if isinstance(leaves[0], jax.Array) and jnp.issubdtype(leaves[0].dtype, jax.dtypes.prng_key):
+        return jnp.stack(leaves)
+    return jnp.asarray(np.stack(leaves))  # by NumPy, which has nothing to compile for a new shape
 
 
 def increasing(name: str, values: Any) -> Any:
@@ -95,22 +125,36 @@ def increasing(name: str, values: Any) -> Any:
 
 
 def trajectory(
-    training: Training, records: dict[str, Any], seeds: list[int], times: Any, **attributes: Any
-) -> "xarray.Dataset":
-    """The records, shape (seed, time, …) each, as a dataset that says how it came about."""
+    training: Training, records: dict[str, Any], seeds: list[int], times: Any,
+    grid: Mapping[str, Any] | None = None, **attributes: Any,
+) -> "xarray.Dataset":  # fmt: skip
+    """The records, shape (run, time, …) each, as a dataset that says how it came about.
+
+    Runs are seeds, or all combinations of the grid's values and seeds, the last changing fastest.
+    """
     import xarray
 
+    lists = dict(grid or {}) | {"seed": seeds}
+    shape = tuple(len(values) for values in lists.values())
     variables: dict[str, tuple[Any, Any]] = {
-        name: (("seed", "time", *training.record_dims.get(name, ())), np.asarray(values))
+        name: (
+            (*lists, "time", *_own_dims(training, name, np.ndim(values) - 2)),
+            np.reshape(values, (*shape, *np.shape(values)[1:])),
+        )
         for name, values in records.items()
     }
     finite = [
-        np.isfinite(values).reshape(len(seeds), -1).all(axis=1) for _, values in variables.values()
+        np.isfinite(values).reshape(*shape, -1).all(axis=-1) for _, values in variables.values()
     ]
-    variables["diverged"] = (("seed",), ~np.all(finite, axis=0))
+    variables["diverged"] = (tuple(lists), ~np.all(finite, axis=0))
     fields = dataclasses.asdict(training) if dataclasses.is_dataclass(training) else {}
     plain = {
         name: value for name, value in fields.items() if isinstance(value, bool | int | float | str)
     }
-    coordinates = {"seed": seeds, "time": times} | training.coordinates()
+    coordinates = lists | {"time": times} | training.coordinates()
     return xarray.Dataset(variables, coordinates, plain | training.attributes() | attributes)
+
+
+def _own_dims(training: Training, name: str, axes: int) -> tuple[str, ...]:
+    """The names of a record's own dimensions; where the training has none, its name and a number."""
+    return training.record_dims.get(name, tuple(f"{name}_{axis}" for axis in range(axes)))

@@ -7,6 +7,7 @@ from ._gaussian_regression import GaussianRegression as GaussianRegression
 from ._given_data import GivenData as GivenData
 from ._given_data import orthogonal_pair as orthogonal_pair
 from ._given_data import orthogonal_patches as orthogonal_patches
+from ._group_arithmetic import GroupArithmetic as GroupArithmetic
 from ._idx import load_idx as load_idx
 from ._in_context_regression import InContextRegression as InContextRegression
 from ._in_context_regression import TokenMoments as TokenMoments

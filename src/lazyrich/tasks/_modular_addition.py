@@ -1,17 +1,15 @@
 """Addition modulo p, from some of its pairs."""
 
 import dataclasses
-from typing import Any
 
-import jax
 import numpy as np
 
-from lazyrich.core import argument_error, count, number
-from lazyrich.tasks._dataset import DataSet
+from lazyrich.core import count
+from lazyrich.tasks._group_arithmetic import PairTask, checked_fraction
 
 
 @dataclasses.dataclass(frozen=True)
-class ModularAddition:
+class ModularAddition(PairTask):
     r"""Pairs (n, m) of residues with label n + m mod p; a random share of them is trained on.
 
     Inputs are two one-hot vectors, labels one-hot vectors.
@@ -33,19 +31,18 @@ class ModularAddition:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "modulus", count("modulus", self.modulus, at_least=2))
-        advice = "Pass a share such as 0.7."
-        share = number("train_fraction", self.train_fraction, above=0, below=1, advice=advice)
+        share = checked_fraction(self.train_fraction, self.modulus, self._count)
         object.__setattr__(self, "train_fraction", share)
-        if not 0 < self.num_samples < self.modulus**2:
-            raise argument_error(
-                "train_fraction", f"leave at least one of {self.modulus**2} pairs on either side",
-                share, advice,
-            )  # fmt: skip
+
+    @property
+    def num_symbols(self) -> int:
+        """The modulus p."""
+        return self.modulus
 
     @property
     def num_samples(self) -> int:
         """The number of pairs that are trained on."""
-        return round(self.train_fraction * self.modulus**2)
+        return self._count(self.train_fraction)
 
     @property
     def aspect_ratio(self) -> float:
@@ -58,18 +55,5 @@ class ModularAddition:
         residues = np.arange(self.modulus)
         return ((residues[:, None] + residues) % self.modulus).ravel()
 
-    def train_mask(self, key: Any) -> np.ndarray:
-        """Which pairs are trained on, in the same order."""
-        with jax.ensure_compile_time_eval():
-            order = np.asarray(jax.random.permutation(key, self.modulus**2))
-        return order < self.num_samples
-
-    def split(self, key: Any) -> tuple[DataSet, DataSet]:
-        """Training and test pairs: inputs are the residues themselves, shape (samples, 2), labels one-hot."""
-        residues = np.indices((self.modulus, self.modulus)).reshape(2, -1).T
-        labels, mask = np.eye(self.modulus)[self.labels], self.train_mask(key)
-        train, test = (
-            DataSet(residues[part], labels[part], np.full(part.sum(), 1 / part.sum()))
-            for part in (mask, ~mask)
-        )
-        return train, test
+    def _count(self, share: float) -> int:
+        return round(share * self.modulus**2)

@@ -1,0 +1,80 @@
+"""Whether features that are maxima for all products remain when only some products are known."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lazyrich.core import Context, argument_error, count
+from lazyrich.groups import Group, irreps
+from lazyrich.quantities import FeatureEnergy, GroupEnergy
+from lazyrich.simulate._energy_ascent import energy_ascent
+
+
+class Survival(NamedTuple):
+    """Shares of the squared norm that lie in the irreps of the start, for every subset and start.
+
+    `share` and `energy` have the shape (seeds, starts); `survived` says where the share is at least ½.
+    """
+
+    share: np.ndarray
+    energy: np.ndarray
+    survived: np.ndarray
+
+
+def feature_survival(
+    group: Group, starts: Any, num_samples: int, *, activation: Any = "quadratic", seeds: Any = range(8),
+    tolerance: float = 1e-4, max_steps: int = 2000, context: Context | None = None,
+) -> Survival:  # fmt: skip
+    """Ascends from given features on the energy of random subsets of a group's products.
+
+    A feature survives if the maximum that is reached from it still lies mostly in its irreps. Give it
+    maxima of the energy for all products, such as those of `theory.GroupFeatures`.
+
+    Args:
+        group: the group.
+        starts: nodes, shape (starts, 2M), real or complex.
+        num_samples: how many of the M² products are kept, drawn without replacement.
+        activation: a name of `models.activation`, or a function.
+        seeds: one subset for each.
+        tolerance: as for `energy_ascent`.
+        max_steps: as for `energy_ascent`.
+        context: for progress and cancellation.
+
+    Returns:
+        A `Survival`.
+
+    Example:
+        >>> import numpy as np
+        >>> from lazyrich.groups import cyclic
+        >>> from lazyrich.simulate import feature_survival
+        >>> u = np.cos(2 * np.pi * np.arange(11) / 11)
+        >>> node = np.concatenate([u, u])[None]
+        >>> [feature_survival(cyclic(11), node, n).survived.mean().item() for n in (30, 110)]
+        [0.0, 1.0]
+    """
+    M = group.order
+    n = count("num_samples", num_samples, at_least=1, advice="Keep at least one product.")
+    if n > M * M:
+        raise argument_error("num_samples", f"be at most {M * M}, the number of products", n)
+    pairs = np.stack(np.divmod(np.arange(M * M), M), 1)
+    labels = group.table[pairs[:, 0], pairs[:, 1]]
+    in_start = _powers(group, starts) > 1e-3
+    shares, energies, context = [], [], context or Context()
+    for seed in context.track(list(seeds), "subsets"):
+        kept = np.zeros(M * M)
+        kept[np.random.default_rng(seed).permutation(M * M)[:n]] = 1
+        # samples are masked, not left out: then one compilation serves all sizes
+        energy = FeatureEnergy(pairs, labels, activation, num_weights=2 * M, sample_weights=kept)
+        end = energy_ascent(energy, starts, tolerance=tolerance, max_steps=max_steps)
+        shares.append(np.sum(_powers(group, end.weights) * in_start, axis=-1))
+        energies.append(end.energy)
+    share = np.array(shares)
+    return Survival(share, np.array(energies), share >= 0.5)
+
+
+def _powers(group: Group, weights: Any) -> np.ndarray:
+    """Share of the squared norm in every irrep, shape (nodes, irreps)."""
+    squares = np.sum(np.abs(GroupEnergy(group).blocks(weights)) ** 2, axis=-2)
+    edges = np.cumsum([0, *(r.dimension**2 for r in irreps(group))])[:-1]
+    sums = np.add.reduceat(squares, edges, axis=-1)
+    return sums / np.maximum(sums.sum(-1, keepdims=True), np.finfo(float).tiny)
