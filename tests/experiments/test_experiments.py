@@ -167,6 +167,121 @@ SMALL = {
     },
     "saddles/table1": {"width": 5, "learning_rate": 0.04, "num_seeds": 2},
     "layerwise/fig7": {"widths": (10, 30), "num_features": 10, "num_seeds": 2},
+    **{
+        f"li2/fig{number}": {
+            "orders": (23, 11),
+            "last_epochs": (40, 40),
+            "width": 48,
+            "num_records": 20,
+            "num_seeds": 2,
+        }
+        for number in (11, 12, 13)
+    },
+    "li2/fig14": {
+        "orders": (13,),
+        "last_epochs": (250,),
+        "weight_decay": 1e-3,
+        "width": 64,
+        "num_records": 20,
+        "num_seeds": 2,
+    },
+    "li2/fig5": {
+        "primes": (7,),
+        "composites": (8,),
+        "multiples": (1.5, 3.2),
+        "width": 48,
+        "learning_rate": 0.02,
+        "weight_decay": 4e-3,
+        "last_epoch": 400,
+        "num_seeds": 2,
+    },
+    "li2/fig6": {
+        "orders": (7, 8),
+        "multiples": (2.5, 3.0),
+        "learning_rates": (0.01, 0.05),
+        "width": 32,
+        "last_epoch": 100,
+        "num_seeds": 2,
+    },
+    "li2/fig7": {
+        "order": 7,
+        "num_samples": 30,
+        "ample_samples": 40,
+        "learning_rates": (0.01, 0.05),
+        "width": 32,
+        "last_epoch": 200,
+        "num_seeds": 2,
+    },
+    "li2/fig8": {
+        "cyclic": ("Z8",),
+        "products": ("Z2 × Z4",),
+        "non_abelian": ("D4",),
+        "larger": ("Dic2",),
+        "multiples": (1.5, 3.2),
+        "width": 48,
+        "learning_rate": 0.02,
+        "weight_decay": 4e-3,
+        "last_epoch": 400,
+        "num_seeds": 2,
+    },
+    "li2/fig9": {"order": 7, "widths": (8,), "last_epoch": 60, "num_records": 6, "num_seeds": 2},
+    "li2/fig2": {
+        "order": 13,
+        "width": 64,
+        "train_fraction": 0.8,
+        "last_epoch": 400,
+        "num_records": 14,
+        "num_seeds": 2,
+    },
+    "li2/fig3": {
+        "order": 7,
+        "width": 48,
+        "last_epoch": 300,
+        "num_records": 12,
+        "num_seeds": 2,
+    },
+    "li2/fig10": {
+        "order": 7,
+        "width": 32,
+        "middle_layers": (0, 1),
+        "last_epoch": 200,
+        "num_records": 16,
+        "num_seeds": 2,
+    },
+    **{
+        f"li2/fig{number}": {
+            "order": 11,
+            "width": 48,
+            "train_fractions": (0.7, 0.8, 0.9),
+            "last_epochs": (300, 300, 200),
+            "num_records": 16,
+            "num_seeds": 2,
+        }
+        for number in (15, 16, 17, 18)
+    },
+    "li2/when": {
+        "speed_order": 11,
+        "speed_width": 32,
+        "speed_widths": (32, 40),
+        "speed_coupled": (1e-3, 1e-4),
+        "speed_decoupled": (0.4, 0.1),
+        "speed_records": 12,
+        "speed_stretch": 0.2,
+        "fate_order": 11,
+        "fate_width": 32,
+        "fate_records": 5,
+        "fate_stretch": 0.3,
+        "fate_fractions": (0.35, 0.7),
+        "fate_early_order": 13,
+        "num_seeds": 2,
+    },
+    "li2/fig4": {
+        "order": 7,
+        "fractions": (0.3, 1.0),
+        "num_ascents": 40,
+        "num_starts": 3,
+        "num_seeds": 2,
+    },
 }
 
 
@@ -191,8 +306,10 @@ LONG = {
     *(f"saddles/fig{panel}" for panel in ("4b", "4c", "4e", "4f", "4h", "5a", "5b", "5d", "5f")),
     *(f"layerwise/fig{panel}" for panel in ("10b", "11b", "11c", "11d", "11e")),
     *(f"linear-grokking/fig{number}" for number in (2, 4)),
+    *(f"li2/fig{number}" for number in (16, 17)),
+    "li2/when",
 }
-"""Panels whose code, all but their settings, others run too; and two that compile for half a minute."""
+"""Panels whose code, all but their settings, others run too; and three that compile for half a minute."""
 
 
 @pytest.mark.parametrize(

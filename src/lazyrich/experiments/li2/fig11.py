@@ -1,0 +1,45 @@
+"""Fig. 11: modular addition with real weights, the baseline."""
+
+from typing import TYPE_CHECKING
+
+from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.experiments.li2 import _training, _variants
+from lazyrich.experiments.li2._variants import Kind
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+PAPER, ID = "li2", "fig11"
+TITLE = "Modular addition with real weights"
+CAPTION = (
+    f"{_variants.SETTINGS}: accuracies and losses for sizes M of the group. Lines: median over seeds; bands: "
+    "the middle eight tenths. At larger M the test accuracy follows the training accuracy sooner. "
+    f"{_variants.QUICK}"
+)
+SECONDS = {"quick": 10, "paper": 80}
+REFERENCES = ("li2",)
+CONVENTION = _training.CONVENTION
+Config = _variants.Config
+PRESETS = _variants.PRESETS
+KINDS = (Kind.REAL,)
+
+
+def run(config: Config, context: Context) -> "xarray.Dataset":
+    """Every order from every seed."""
+    return _variants.run(KINDS, config, context)
+
+
+def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
+    """It groks at every order."""
+    orders, source = _variants.ALL_ORDERS, "Fig. 11"
+    found = [
+        *_variants.for_orders(result, orders, lambda M: _variants.groks(result, Kind.REAL, M, source)),
+        *_variants.for_orders(result, orders, lambda M: _variants.delayed(result, Kind.REAL, M, source, 1.0)),
+    ]  # fmt: skip
+    return require_seeds(found, 8)
+
+
+def figure(result: "xarray.Dataset", config: Config) -> "Figure":
+    """Accuracies above, losses below, a column for each order."""
+    return _variants.figure(result, KINDS)

@@ -1,0 +1,41 @@
+"""Fig. 15: zero-init against the usual start, M = 41."""
+
+from typing import TYPE_CHECKING
+
+from lazyrich.core import Claim, Context
+from lazyrich.experiments.li2 import _training, _zero_init
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+PAPER, ID = "li2", "fig15"
+TITLE = "Zero-init, M = 41"
+CAPTION = _zero_init.caption(order=41, quick=23)
+SECONDS = {"quick": 20, "paper": 200}
+REFERENCES = _zero_init.REFERENCES
+CONVENTION = _training.CONVENTION
+Config = _zero_init.Config
+PANEL = _zero_init.Panel("Fig. 15")
+PRESETS = {
+    "quick": Config(
+        order=23, width=256, train_fractions=(0.6, 0.7, 0.85), last_epochs=(1000, 600, 100),
+        zero_epochs=0.9, num_records=40, seeds_per_chunk=8,
+    ),
+    "paper": Config(order=41, train_fractions=(0.4, 0.6, 0.85), last_epochs=(1000, 400, 100)),
+}  # fmt: skip
+
+
+def run(config: Config, context: Context) -> "xarray.Dataset":
+    """Both starts at every share of the data."""
+    return _zero_init.run(config, context)
+
+
+def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
+    """What the caption says."""
+    return PANEL.claims(result)
+
+
+def figure(result: "xarray.Dataset", config: Config) -> "Figure":
+    """Test accuracies."""
+    return PANEL.figure(result)

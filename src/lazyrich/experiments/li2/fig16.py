@@ -1,0 +1,41 @@
+"""Fig. 16: zero-init against the usual start, M = 89."""
+
+from typing import TYPE_CHECKING
+
+from lazyrich.core import Claim, Context
+from lazyrich.experiments.li2 import _training, _zero_init
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+PAPER, ID = "li2", "fig16"
+TITLE = "Zero-init, M = 89"
+CAPTION = _zero_init.caption(order=89, quick=29)
+SECONDS = {"quick": 25, "paper": 700}
+REFERENCES = _zero_init.REFERENCES
+CONVENTION = _training.CONVENTION
+Config = _zero_init.Config
+PANEL = _zero_init.Panel("Fig. 16")
+PRESETS = {
+    "quick": Config(
+        order=29, width=256, train_fractions=(0.52, 0.6, 0.75), last_epochs=(1300, 650, 100),
+        zero_epochs=0.9, num_records=40, seeds_per_chunk=8,
+    ),
+    "paper": Config(order=89, train_fractions=(0.22, 0.33, 0.47), last_epochs=(1000, 400, 100)),
+}  # fmt: skip
+
+
+def run(config: Config, context: Context) -> "xarray.Dataset":
+    """Both starts at every share of the data."""
+    return _zero_init.run(config, context)
+
+
+def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
+    """What the caption says."""
+    return PANEL.claims(result)
+
+
+def figure(result: "xarray.Dataset", config: Config) -> "Figure":
+    """Test accuracies."""
+    return PANEL.figure(result)
