@@ -5,7 +5,17 @@ import pytest
 import xarray
 
 from lazyrich.core import Claim, Context
-from lazyrich.experiments.li2 import _study, _variants, _when_no_decay, _when_runs, _when_speed
+from lazyrich.experiments.li2 import (
+    _study,
+    _variants,
+    _when_no_decay,
+    _when_runs,
+    _when_speed,
+    fig11,
+    fig12,
+    fig13,
+    fig14,
+)  # fmt: skip
 
 
 class Config:
@@ -98,3 +108,12 @@ def test_orders_that_are_missing_are_not_applicable():
     assert [claim.statement for claim in found] == ["M = 23: text", "M = 41: text"]
     assert [str(claim.verdict) for claim in found] == ["holds", "not-applicable"]
     assert "M = 41" in str(found[1].needs)
+
+
+@pytest.mark.parametrize("figure", [fig11, fig12, fig13, fig14])
+@pytest.mark.parametrize("preset", ["quick", "paper"])
+def test_all_variants_are_recorded_equally_often(figure, preset):
+    config = figure.PRESETS[preset]
+    kinds = (_variants.Kind.REAL, _variants.Kind.COMPLEX)
+    numbers = range(len(config.orders))
+    assert len({len(_variants._epochs(config, k, i)) for k in kinds for i in numbers}) == 1

@@ -84,10 +84,12 @@ def run(kinds: Sequence[str], config: Config, context: Context) -> "xarray.Datas
 
 
 def _epochs(config: Config, kind: str, number: int) -> np.ndarray:
+    """When to record: as often in every run, though the shortest has fewer epochs than records are wished."""
+    shortest = round(COMPLEX_SHARE * min(config.last_epochs))
     last = config.last_epochs[number]
     # a complex step costs several real ones, and complex weights are done sooner
     last = round(COMPLEX_SHARE * last) if kind == Kind.COMPLEX else last
-    return _training.even_epochs(last, config.num_records)
+    return _training.even_epochs(last, min(config.num_records, shortest))
 
 
 def _train(config: Config, kind: str, number: int, seeds: range) -> "xarray.Dataset":
