@@ -221,7 +221,11 @@ class Panel:
 
     source: str
 
-    def claims(self, result: "xarray.Dataset") -> list[Claim]:
+    def run(self, config: Config, context: Context) -> "xarray.Dataset":
+        """Both starts at every share of the data."""
+        return run(config, context)
+
+    def claims(self, result: "xarray.Dataset", config: Config) -> list[Claim]:
         """Zero-init is faster, and what scarce data do to that."""
         found, num = table(result)[0], result.sizes["seed"]
         least = min(found, key=lambda one: one.ratio.ratio)
@@ -245,7 +249,7 @@ class Panel:
                   *quotient(scarce, middle), num_seeds=num, departure=Departure(FALLS, 0.65, 0.25)),
         ], 8)  # fmt: skip
 
-    def figure(self, result: "xarray.Dataset") -> "Figure":
+    def figure(self, result: "xarray.Dataset", config: Config) -> "Figure":
         """Test accuracies at every share."""
         return figure(result, [""])
 

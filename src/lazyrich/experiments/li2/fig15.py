@@ -1,13 +1,6 @@
 """Fig. 15: zero-init against the usual start, M = 41."""
 
-from typing import TYPE_CHECKING
-
-from lazyrich.core import Claim, Context
 from lazyrich.experiments.li2 import _training, _zero_init
-
-if TYPE_CHECKING:
-    import xarray
-    from matplotlib.figure import Figure
 
 PAPER, ID = "li2", "fig15"
 TITLE = "Zero-init, M = 41"
@@ -24,18 +17,4 @@ PRESETS = {
     ),
     "paper": Config(order=41, train_fractions=(0.4, 0.6, 0.85), last_epochs=(1000, 400, 100)),
 }  # fmt: skip
-
-
-def run(config: Config, context: Context) -> "xarray.Dataset":
-    """Both starts at every share of the data."""
-    return _zero_init.run(config, context)
-
-
-def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
-    """What the caption says."""
-    return PANEL.claims(result)
-
-
-def figure(result: "xarray.Dataset", config: Config) -> "Figure":
-    """Test accuracies."""
-    return PANEL.figure(result)
+run, claims, figure = PANEL.run, PANEL.claims, PANEL.figure

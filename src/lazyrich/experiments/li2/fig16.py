@@ -1,13 +1,6 @@
 """Fig. 16: zero-init against the usual start, M = 89."""
 
-from typing import TYPE_CHECKING
-
-from lazyrich.core import Claim, Context
 from lazyrich.experiments.li2 import _training, _zero_init
-
-if TYPE_CHECKING:
-    import xarray
-    from matplotlib.figure import Figure
 
 PAPER, ID = "li2", "fig16"
 TITLE = "Zero-init, M = 89"
@@ -24,18 +17,4 @@ PRESETS = {
     ),
     "paper": Config(order=89, train_fractions=(0.22, 0.33, 0.47), last_epochs=(1000, 400, 100)),
 }  # fmt: skip
-
-
-def run(config: Config, context: Context) -> "xarray.Dataset":
-    """Both starts at every share of the data."""
-    return _zero_init.run(config, context)
-
-
-def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
-    """What the caption says."""
-    return PANEL.claims(result)
-
-
-def figure(result: "xarray.Dataset", config: Config) -> "Figure":
-    """Test accuracies."""
-    return PANEL.figure(result)
+run, claims, figure = PANEL.run, PANEL.claims, PANEL.figure
