@@ -26,8 +26,7 @@ def sample_threshold(
         random subsets, σ(x) = x², these become unstable at C = 3.4, 2.4, 1.7 and 1.1 for $d_k$ = 1, 2, 3
         and 4 (M = 192), where conjugate pairs count with $2d_k$, as in their energy $M/2(2d_k)$. So in
         cyclic groups p is about $10\log(M)/M$ (M from 97 to 797), and where that is no small number the law
-        says nothing: half of the maxima survive at p = 0.55, 0.57, 0.51, 0.42 and 0.37 for M = 7, 23, 47,
-        97 and 151. `benchmarks/energy.py --stability` prints such numbers.
+        says nothing. `benchmarks/energy.py --stability` prints such numbers.
 
     Computed as:
         it is written.

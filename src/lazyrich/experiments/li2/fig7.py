@@ -177,6 +177,13 @@ GENERALISES = Departure(
 )  # fmt: skip
 
 
+LITTLE_HIGHER = Departure(
+    "Near the boundary nodes that memorise and nodes of one frequency have nearly the same energy on the "
+    "training pairs, and runs of every rate have nodes of both kinds. The paper gives no numbers",
+    pinned=1.06, tolerance=0.1,
+)  # fmt: skip
+
+
 def _energy_claims(result: "xarray.Dataset") -> list[Claim]:
     seeds = result.sizes["seed"]
     energy, purity, whole = (_means(result, name) for name in ("energy", "purity", "energy_all"))
@@ -192,9 +199,11 @@ def _energy_claims(result: "xarray.Dataset") -> list[Claim]:
     on_some, some_error = _phase.mean_and_error(ratio[ample])
     fitted, fitted_error = _phase.mean_and_error(ratio[scarce])
     return [
-        Claim("Solutions of the largest rate have higher energies, in print much higher ones (mean over "
-              "nodes on the training pairs, over that of the smallest rate)", SOURCE, 1.0, higher,
+        Claim("Solutions of the largest rate have higher energies (mean over nodes on the training pairs, "
+              "over that of the smallest rate)", SOURCE, 1.0, higher,
               "at-least", uncertainty=higher_error, num_seeds=seeds, needs=needs),
+        Claim("much higher ones: at least twice as high (the same ratio)", "Fig. 7", 2.0, higher, "at-least",
+              uncertainty=higher_error, num_seeds=seeds, needs=needs, departure=LITTLE_HIGHER),
         Claim("Features of the solutions that generalise are single frequencies (share of the dominant one, "
               f"mean over nodes of the runs of smaller rates with a test accuracy of at least {GOOD:g})",
               "Fig. 7, Corollary 2", 0.7, pure, "at-least", num_seeds=seeds),
