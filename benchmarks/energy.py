@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from lazyrich import groups
-from lazyrich.checks.li2.sampling import STABLE, largest_curvature
+from lazyrich.checks.li2.survival import STABLE, largest_curvature
 from lazyrich.quantities import FeatureEnergy, GroupEnergy
 from lazyrich.simulate import energy_ascent
 from lazyrich.theory import GroupFeatures

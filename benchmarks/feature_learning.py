@@ -12,7 +12,7 @@ printed as a share of the first loss. Then follows what Fig. 3 takes at the pape
 record and the memory in use.
 
 `--growth` shows how a step grows with M, K and n, `--company` runs one after another against runs in a
-batch, per step and run.
+batch: bare steps, and whole calls with 20 records.
 """
 
 import argparse
@@ -36,9 +36,16 @@ ADAM = descent.resolved("adam")
 
 @dataclasses.dataclass(frozen=True)
 class Together(simulate.FeatureLearning):
-    """The same training with its runs in a batch."""
+    """The same training with its runs in a batch, whatever its size."""
 
-    one_by_one = False
+    runs_together = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Alone(simulate.FeatureLearning):
+    """The same training with its runs one after another, whatever its size."""
+
+    runs_together = 1
 
 
 def training_of(M: int, K: int, fraction: float, kind: Any = simulate.FeatureLearning) -> Any:
@@ -161,10 +168,11 @@ def growth(rounds: int) -> None:
 
 
 def company(rounds: int) -> None:
-    for M, K, fraction, runs, steps in ((23, 256, 0.8, 8, 10), (71, 2048, 0.4, 3, 2)):
-        alone, batch = (
-            training_of(M, K, fraction, kind) for kind in (simulate.FeatureLearning, Together)
-        )
+    sizes = [
+        (7, 32, 0.8, 16, 300), (13, 128, 0.8, 16, 60), (23, 256, 0.8, 8, 10), (71, 2048, 0.4, 3, 2),
+    ]  # fmt: skip
+    for M, K, fraction, runs, steps in sizes:
+        alone, batch = (training_of(M, K, fraction, kind) for kind in (Alone, Together))
         one = library_steps(alone, steps)
         times = fastest(
             rounds,
@@ -173,7 +181,25 @@ def company(rounds: int) -> None:
         )
         each = {name: 1e3 * value / steps / runs for name, value in times.items()}
         print(f"M = {M}, K = {K}, {runs} runs, ms per step and run: "
-              f"one after another {each['alone']:.2f}, in a batch {each['batch']:.2f}")  # fmt: skip
+              f"one after another {each['alone']:.4g}, in a batch {each['batch']:.4g}")  # fmt: skip
+    for M, K, runs, steps in ((7, 32, 64, 1000), (13, 128, 32, 500), (23, 256, 8, 200)):
+        times = fastest(
+            min(rounds, 3),
+            **{
+                kind.__name__: lambda kind=kind, M=M, K=K, runs=runs, steps=steps: whole(
+                    training_of(M, K, 0.8, kind), steps, runs
+                )
+                for kind in (Alone, Together)
+            },
+        )
+        print(f"M = {M}, K = {K}, {runs} runs, s for {steps} steps with 20 records: "
+              f"one after another {times['Alone']:.2f}, in a batch {times['Together']:.2f}")  # fmt: skip
+
+
+def whole(training: Any, steps: int, runs: int) -> Any:
+    records = np.linspace(0, steps, 20).astype(int)
+    return simulate.gradient_descent(training, records, seeds=range(runs), optimizer="adam",
+                                     learning_rate=RATE, weight_decay=DECAY)  # fmt: skip
 
 
 if __name__ == "__main__":

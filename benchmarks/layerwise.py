@@ -116,7 +116,7 @@ def report_solution(size: int, num_times: int) -> None:
     start = models.balanced_weights(jax.random.key(0), size, size, size, imbalance=0.5)
     S = np.random.default_rng(0).standard_normal((size, size)) / np.sqrt(size)
     times = np.linspace(0, 10, num_times)
-    network, making = timed(theory.BalancedNetwork, *start, S.T)
+    network, making = timed(theory.BalancedNetwork, S.T, *start)
     exact, first = timed(network.product, times)
     again = min(timed(network.product, times)[1] for _ in range(3))
     stepped, seconds = timed(euler, *start, S, times)

@@ -72,7 +72,7 @@ def measure(way: str, options: argparse.Namespace, results: Any) -> None:
     net.outputs(net.weights)
     before, start, worked, error = resident(), time.perf_counter(), time.process_time(), 0.0
     if way == "layers":
-        kernels = [measures.layered_tangent_kernel(layers(w, x)) for w in (first, last)]
+        kernels = [measures.layered_tangent_kernel(layers(w, x)).kernel for w in (first, last)]
     elif way == "dense":
         rows = np.arange(options.points * options.outputs)
         shape = (options.points, options.outputs, -1)

@@ -136,7 +136,7 @@ def score(task: Task, scale: float, rng: np.random.Generator) -> Score:
     first = scale * rng.standard_normal((inputs, width))
     second = scale * rng.standard_normal((width, outputs))
     stairs = Staircase(*task, first=first, second=second)
-    over_starts = Staircase(*task, scale=scale, width=width)
+    over_starts = Staircase(*task, initial_std=scale, width=width)
     heights = -np.diff(stairs.losses)
     n = int(np.argmin(np.r_[heights >= SMALLEST * heights.max(), False]))
     middles = stairs.losses[:n] - heights[:n] / 2

@@ -22,11 +22,19 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "breakable_names",
     "docstring_markup",
     "mathml",
     "public_names",
 ]
-exclude_patterns = ["_build", "_ext", "**/*.ipynb", "auto_examples/*.py", "auto_examples/*.zip"]
+exclude_patterns = [
+    "_build",
+    "_ext",
+    "_tables",
+    "**/*.ipynb",
+    "auto_examples/*.py",
+    "auto_examples/*.zip",
+]
 nitpicky = False
 
 # pages: Markdown, whose code cells run in fresh kernels, in temporary folders
@@ -38,6 +46,8 @@ nb_execution_in_temp = True
 nb_execution_timeout = 120
 nb_execution_raise_on_error = True
 nb_merge_streams = True
+nb_code_prompt_show = "How it is drawn"
+nb_code_prompt_hide = "Hide"
 if hasattr(KernelManager, "transport_encryption"):  # otherwise new kernels warn that they have none
     KernelManager.transport_encryption.default_value = "auto"
 

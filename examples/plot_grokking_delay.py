@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from lazyrich import plotting
-from lazyrich.theory import LinearGrokking
+from lazyrich.theory import LateGrokking, LinearGrokking
 
 # %%
 # Parameters broadcast: two hundred aspect ratios against four thresholds. Without a learning rate, time
@@ -19,8 +19,8 @@ from lazyrich.theory import LinearGrokking
 ratios = 1 - np.geomspace(0.98, 0.005, 200)
 thresholds = np.array([1e-2, 1e-3, 1e-6, 1e-12])
 model = LinearGrokking(ratios[:, None], threshold=thresholds)
-delays = model.grokking_time().time
-limit = model.small_threshold_grokking_time()[:, 0]
+delays = model.grokking_delay().time
+limit = LateGrokking(ratios).small_threshold_delay()
 
 # %%
 # The limit is approached slowly, like one over the logarithm of the threshold, and slowest near λ = 1.

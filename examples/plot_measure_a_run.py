@@ -19,7 +19,7 @@ SEEDS = range(16)
 # Each run has its own training set, test set, teacher and student.
 
 task = tasks.TeacherStudent(input_dimension=160, num_samples=200)
-steps = np.unique(np.round(np.geomspace(1, 1e5, 120)))
+steps = simulate.log_steps(1e5, 120, start=False)
 run = simulate.linear_descent(
     task, steps, learning_rate=RATE, seeds=SEEDS, thresholds=[THRESHOLD], num_test=500
 ).sel(threshold=THRESHOLD)
@@ -42,7 +42,7 @@ for seed in range(4):
 model = theory.LinearGrokking(task.aspect_ratio, RATE, THRESHOLD)
 error = delay.time.std(ddof=1) / np.sqrt(len(SEEDS))
 print(f"mean over seeds: {delay.time.mean():.0f} ± {error:.0f} steps")
-print(f"theory:          {model.grokking_time(LEVEL).time:.0f} steps")
+print(f"theory:          {model.grokking_delay(LEVEL).time:.0f} steps")
 
 # %%
 # Thin lines are runs, dots where they pass the level for good.

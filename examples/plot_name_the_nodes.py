@@ -22,7 +22,7 @@ task = tasks.GroupArithmetic(groups.cyclic(M), train_fraction=0.8)
 learning = simulate.FeatureLearning(
     models.PairNetwork(M, width=64), task, centring="samples", records=("weights", "change")
 )
-epochs = np.unique(np.r_[0, np.round(np.geomspace(1, 400, 40))]).astype(int)
+epochs = simulate.log_steps(400, 40)
 run = simulate.gradient_descent(
     learning, epochs, optimizer="adam", learning_rate=5e-3, weight_decay=1e-3, seeds=[0]
 ).isel(seed=0)
@@ -33,7 +33,8 @@ run = simulate.gradient_descent(
 # The measures take arrays: the same lines work on weights from any framework.
 
 first, second = run["first"].values, run["second"].values
-pairs, labels = (np.asarray(array) for array in learning.start(seed=0)[1][:2])
+pairs = learning.train_pairs(seed=0)
+labels = task.group.table[pairs[:, 0], pairs[:, 1]]
 nodes = measures.node_features(first, task.group, pairs=pairs)
 stages = measures.training_stage(
     first,

@@ -33,7 +33,9 @@ def links() -> dict[str, str]:
     return {name: path for name, path in found.items() if name not in _AMBIGUOUS}
 
 
-_AMBIGUOUS = {"real", "whole", "number", "count", "check", "style", "reference", "papers", "select"}
+_AMBIGUOUS = {
+    "real", "whole", "number", "count", "check", "accuracy", "style", "reference", "papers", "select",
+}  # fmt: skip
 """Names that are also everyday words or arguments: in backticks alone they are no reference."""
 
 

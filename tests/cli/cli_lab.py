@@ -19,15 +19,19 @@ import numpy as np
 import xarray
 
 from lazyrich import checks, experiments, plotting
-from lazyrich.cli import _jobs
+from lazyrich.checks import accuracy as accuracies
+from lazyrich.cli import _jobs, _progress
 from lazyrich.core import (
     CheckResult,
     Claim,
+    Comparison,
     Context,
     Convention,
     Correction,
+    DataError,
     Departure,
     Experiment,
+    accuracy,
     check,
 )
 
@@ -103,6 +107,10 @@ def crash_badly(*arguments):
     raise FileNotFoundError(2, "No such file", os.fsdecode(b"data-\xff\xfe.csv"))
 
 
+def lack_data(config, context):
+    raise DataError(f"`{context.data_folder}` must hold digits, got none. Put them there.")
+
+
 def leave(*arguments):
     sys.exit("goodbye")
 
@@ -145,13 +153,13 @@ def disguise(config, context):
         raise ValueError("a callback failed") from error
 
 
-def experiment(item, claims=holds, run=run, figure=figure, **config):
+def experiment(item, claims=holds, run=run, figure=figure, data_fingerprint=None, **config):
     presets = {"quick": Config(**config), "paper": Config(**config | {"num_seeds": 4})}
     return Experiment(
         paper="lab", item=item, title=f"Experiment {item} of λ", caption="A test.",
         seconds={"quick": 1, "paper": 2}, convention=Convention("mean square", "t", "steps"),
         references=("linear-grokking", "omnigrok"), presets=presets, run=run, claims=claims,
-        figure=figure, module="lazyrich.core._seeds",
+        figure=figure, module="lazyrich.core._seeds", data_fingerprint=data_fingerprint,
     )  # fmt: skip
 
 
@@ -167,6 +175,7 @@ EXPERIMENTS = {
         experiment("crash-badly", run=crash_badly),
         experiment("leaves", run=leave),
         experiment("dies", run=die),
+        experiment("no-data", run=lack_data, data_fingerprint=str),
         experiment("other", num_pieces=4),
         experiment("no-dataset", run=lambda config, context: {"values": [1, 2]}),
         experiment(
@@ -201,6 +210,28 @@ CHECKS = {
         a_check("thm-crashes", crash),
         a_check("thm-leaves", leave),
         a_check("thm-interrupted", check_interrupt),
+    ]
+}
+
+
+def a_form(name, compare, **options):
+    settings = {"against": "long division", "grid": "three values of λ"} | options
+    return accuracy(f"lab.{name}", f"Form {name} of λ", **settings)(compare)
+
+
+def thirds(error=0.0):
+    x = np.array([1.0, 2.0, 7.0])
+    return lambda: Comparison(x / 3 * (1 + error), lambda x: x / 3, {"x": x})
+
+
+FORMS = {
+    f.id: f
+    for f in [
+        a_form("third", thirds()),
+        a_form("explained", thirds(1e-9), explanation="ill-conditioned", bound=1e-8),
+        a_form("wrong", thirds(1e-9)),
+        a_form("crashes", crash),
+        a_form("interrupted", check_interrupt),
     ]
 }
 
@@ -341,9 +372,11 @@ def _fill_disk(limit):
 
 
 def use_lab_registries(setattr=setattr):
-    """Put the experiments and checks of this file in the place of the real ones."""
+    """Put the experiments, checks and closed forms of this file in the place of the real ones."""
     setattr(experiments, "_registry", lambda: EXPERIMENTS)
     setattr(checks, "_registry", lambda: CHECKS)
+    setattr(accuracies, "_registry", lambda: FORMS)
+    setattr(_progress, "SECONDS_BETWEEN_LINES", float("inf"))  # on a slow machine too, no line
     setattr(_jobs, "METHOD", "fork")  # a new process would have the real ones
 
 

@@ -33,12 +33,16 @@ BAD = [
     (["reproduce", ""], ["No experiment is called ''"]),
     (["reproduce", "x" * 5000], ["xxx..."]),
     (["reproduce", "lab/holds", "--preset", "fast"], ['Invalid value "fast" for --preset', "quick", "paper"]),
-    (["reproduce", "lab/holds", "--seeds", "0"], ["`seeds` must be a whole number ≥ 1, got 0"]),
-    (["reproduce", "lab/holds", "--seeds", "-1"], ["`seeds` must be a whole number ≥ 1, got -1"]),
+    (["reproduce", "lab/holds", "--seeds", "0"], ["`seeds` must be a whole number ≥ 1, got '0'"]),
+    (["reproduce", "lab/holds", "--seeds", "-1"], ["`seeds` must be a whole number ≥ 1, got '-1'"]),
     (["reproduce", "lab/holds", "--seeds", "abc"], ["`seeds` must be a whole number ≥ 1, got 'abc'"]),
     (["reproduce", "lab/holds", "--seeds", "1.5"], ["`seeds` must be a whole number ≥ 1, got '1.5'"]),
+    (["reproduce", "lab/holds", "--seeds", "5000000"], ["`seeds` must be at most 1000000, got 5000000"]),
+    (["reproduce", "lab/holds", "--seeds", "1" + "0" * 23], ["must be at most 1000000, got 1" + "0" * 23]),
     (["reproduce", "lab/holds", "--seeds"], ["--seeds"]),
     (["reproduce", "lab/holds", "--colour"], ["Unknown option: --colour"]),
+    (["verify", "--accuracy", "lab.thrid"],
+     ["No closed form is called 'lab.thrid'", "Did you mean lab.third"]),
     (["verify", "lab/eq9"], ["No check is called 'lab/eq9'", "Did you mean lab/eq"]),
     (["cite"], ["`cite` must be given at least one id, got none"]),
     (["cite", "linear-groking"], ["No experiment, check or paper is called", "linear-grokking"]),
@@ -60,6 +64,25 @@ def test_bad_arguments(lazyrich, tmp_path, monkeypatch, arguments, words):
         assert machine.json["exit_code"] == 2
         assert machine.json["error"]
     assert not list(tmp_path.iterdir()), "nothing may be created"
+
+
+def test_a_data_folder_that_is_not_there(lazyrich, out, monkeypatch):
+    monkeypatch.setenv("LAZYRICH_DATA", "/no/such/place")
+    found = lazyrich("reproduce", "lab/holds", "lab/no-data", "--out", out)
+    refused(found, "`LAZYRICH_DATA` must name a folder, got '/no/such/place'", "Unset it")
+    assert not out.exists()
+    assert lazyrich("reproduce", "lab/holds", "--out", out).code == 0, "it needs no data"
+
+
+def test_data_that_cannot_be_used_stop_only_those_who_need_them(lazyrich, out, monkeypatch):
+    monkeypatch.setenv("LAZYRICH_DATA", str(out.parent))
+    found = lazyrich("reproduce", "lab/no-data", "lab/holds", "--out", out)
+    refused(found)
+    assert "DataError: " in found.out
+    assert "must hold digits, got none. Put them there." in " ".join(found.out.split())
+    assert "✓ holds" in found.out
+    worse = lazyrich("reproduce", "lab/no-data", "lab/crash-run", "--out", out)
+    assert worse.code == 3
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from cli_lab import CHECKS, EXPERIMENTS
+from cli_lab import CHECKS, EXPERIMENTS, FORMS
 
 from lazyrich import checks, experiments
 
@@ -11,7 +11,7 @@ from lazyrich import checks, experiments
 def test_list_shows_everything(lazyrich):
     shown = lazyrich("list")
     assert (shown.code, shown.err) == (0, "")
-    for item in [*EXPERIMENTS.values(), *CHECKS.values()]:
+    for item in [*EXPERIMENTS.values(), *CHECKS.values(), *FORMS.values()]:
         assert item.id in shown.out
         assert item.title in shown.out
     found = lazyrich("list", "--json")
@@ -19,6 +19,7 @@ def test_list_shows_everything(lazyrich):
     assert found.json["schema_version"] == 1
     assert [e["id"] for e in found.json["experiments"]] == list(EXPERIMENTS)
     assert [c["id"] for c in found.json["checks"]] == list(CHECKS)
+    assert [f["id"] for f in found.json["accuracy"]] == list(FORMS)
     assert found.json["experiments"][0] == {
         "id": "lab/holds", "title": "Experiment holds of λ", "seconds": {"quick": 1, "paper": 2},
     }  # fmt: skip
@@ -81,6 +82,49 @@ def test_verify_really(real):
     found = real("verify", "linear-grokking/eq4", "--json")
     assert found.code == 0
     assert found.json["checks"][0]["verdict"] == "holds"
+
+
+@pytest.mark.parametrize(
+    ("ids", "code"),
+    [
+        (["lab.third"], 0),
+        (["lab.third", "lab.exp*"], 0),
+        (["lab.third", "lab.wrong"], 1),
+        (["lab.wrong", "lab.crashes"], 3),
+    ],
+)
+def test_exit_codes_of_verify_accuracy(lazyrich, ids, code):
+    assert lazyrich("verify", "--accuracy", *ids).code == code
+    found = lazyrich("verify", "--accuracy", *ids, "--json")
+    assert found.code == found.json["exit_code"] == code
+    assert found.json["schema_version"] == 1
+
+
+def test_verify_accuracy_shows_errors_and_explanations(lazyrich):
+    ids = ["lab.third", "lab.explained", "lab.wrong", "lab.crashes"]
+    shown = lazyrich("verify", "--accuracy", *ids)
+    for words in (
+        "✓ holds", "≈ explained", "✗ fails", "! crashed", "1e-9", "long division", "three values of λ",
+        "worst at x = ", "ill-conditioned", "error 1e-09 exceeds 1e-12, and nothing says why",
+        "4 closed forms, 9 points: 1 holds, 1 fails, 1 crashed, 1 explained", "RuntimeError: the λ of",
+    ):  # fmt: skip
+        assert words in shown.out
+    records = lazyrich("verify", "--accuracy", *ids, "--json").json["accuracy"]
+    assert [r["verdict"] for r in records] == ["holds", "explained", "fails", "crashed"]
+    assert records[0]["num_points"] == 3
+    assert records[1]["error"] == pytest.approx(1e-9, rel=1e-4)
+
+
+def test_verify_accuracy_in_markdown(lazyrich):
+    found = lazyrich("verify", "--accuracy", "--markdown", "lab.third", "lab.explained")
+    lines = found.out.splitlines()
+    row = "| `lab.third` | Form third of λ. Against long division. On three values of λ. | 3 | "
+    assert lines[2].startswith(row)
+    assert lines[-1] == "1. `lab.explained`: ill-conditioned"
+    for wrong in (["--markdown"], ["--accuracy", "--markdown", "--json"]):
+        refused = lazyrich("verify", *wrong)
+        assert refused.code == 2
+        assert "`markdown` must come with --accuracy and without --json" in refused.err
 
 
 def test_cite(lazyrich):

@@ -4,6 +4,7 @@ import json
 import os
 import struct
 
+import numpy as np
 import pytest
 
 from lazyrich import store
@@ -51,6 +52,21 @@ def test_a_damaged_result_is_named_and_computed_again(reproduce, out, computed, 
     assert store.content_digest(store.read_result(path)) == digest
     assert "warning" not in reproduce().err
     assert computed() == []
+
+
+def test_any_flipped_bit_is_noticed_and_the_result_computed_again(reproduce, out, computed):
+    reproduce()
+    computed()
+    [path] = (out / "store").iterdir()
+    content, digest = path.read_bytes(), store.content_digest(store.read_result(path))
+    for place, bit in np.random.default_rng(0).integers((len(content), 8), size=(20, 2)):
+        path.write_bytes(
+            content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
+        )
+        found = reproduce()
+        assert (found.code, found.err.count("warning:")) == (0, 1), f"bit {bit} of byte {place}"
+        assert len(computed()) == 4
+        assert store.content_digest(store.read_result(path)) == digest
 
 
 def test_the_result_of_something_else_under_this_name(reproduce, out, computed):

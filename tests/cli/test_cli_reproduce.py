@@ -6,6 +6,7 @@ import pytest
 from cli_lab import EXPERIMENTS, holds
 
 from lazyrich import experiments, runner, store
+from lazyrich.cli import _progress
 
 
 def result(out, id="lab/holds", preset="quick"):
@@ -59,6 +60,18 @@ def test_a_repeated_command_does_not_compute_again(lazyrich, out, computed):
     assert lazyrich("reproduce", "lab/holds", "--out", out, "--again").code == 0
     assert computed() == ["piece-0", "piece-1", "piece-2", "run"]
     assert result(out)["claims"] == first["claims"]
+
+
+def test_the_table_says_what_comes_from_the_store(lazyrich, out):
+    assert "from the store" not in lazyrich("reproduce", "lab/holds", "--out", out).out
+    assert "(quick, from the store)" in lazyrich("reproduce", "lab/holds", "--out", out).out
+
+
+def test_a_log_gets_a_line_now_and_then(lazyrich, out, monkeypatch):
+    assert lazyrich("reproduce", "lab/ho*", "--out", out).err == "", "all is done in a moment"
+    monkeypatch.setattr(_progress, "SECONDS_BETWEEN_LINES", 0.0)
+    found = lazyrich("reproduce", "lab/ho*", "--out", out)
+    assert found.err == "1 of 2 experiments: lab/holds\n2 of 2 experiments: lab/honest\n"
 
 
 def test_another_configuration_or_number_of_seeds_is_another_result(lazyrich, out, computed):

@@ -86,6 +86,8 @@ def test_bad_numbers(lab, out, number):
 
 
 def test_checks(lab):
+    forms = lab.run("verify", "--accuracy", "lab.third", "lab.wrong", "--json", "--workers", 2)
+    assert [f["verdict"] for f in forms.json["accuracy"]] == ["holds", "fails"]
     found = lab.run("verify", "lab/eq1", "lab/eq2", "lab/thm-crashes", "--json", "--workers", 2)
     assert [c["verdict"] for c in found.json["checks"]] == ["holds", "corrected", "crashed"]
     assert found.code == 3

@@ -7,7 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lazyrich.core import ArgumentError, argument_error, count, number, real, whole
+from lazyrich.core import (
+    ArgumentError,
+    argument_error,
+    choice,
+    count,
+    flag,
+    items,
+    moderate,
+    number,
+    real,
+    representable,
+    shape,
+    whole,
+)
 
 
 class Unspeakable:
@@ -26,7 +39,7 @@ NOT_REAL = [
 @pytest.mark.parametrize("check", [real, whole])
 def test_what_is_no_real_number(check, value):
     with pytest.raises(
-        ArgumentError, match=r"^`rate` must be a finite real number.*, got .*\. Use 1\.$"
+        ArgumentError, match=r"^`rate` must be a (finite real|whole) number.*, got .*\. Use 1\.$"
     ):
         check("rate", value, advice="Use 1.")
 
@@ -35,7 +48,7 @@ def test_what_is_no_real_number(check, value):
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, [1.0, np.nan], np.longdouble("1e4000")])
 def test_what_is_not_finite(check, value):
     with pytest.raises(
-        ArgumentError, match=r"must be a finite real number.*, got (nan|inf|-inf)\."
+        ArgumentError, match=r"must be a (finite real|whole) number.*, got (nan|inf|-inf)\."
     ):
         check("rate", value)
 
@@ -80,7 +93,7 @@ def test_whole_numbers():
     assert whole("size", 3) == whole("size", 3.0) == 3
     assert whole("size", 0, at_least=0) == 0
     for bad in (0, -1):
-        with pytest.raises(ArgumentError, match=rf"≥ 1, got {bad}\.0\."):
+        with pytest.raises(ArgumentError, match=rf"must be a whole number ≥ 1, got {bad}\."):
             whole("size", bad)
 
 
@@ -171,3 +184,51 @@ def test_messages_are_one_short_line(value):
     assert message.endswith(". Make it small.")
     assert len(message) < 130
     assert "\n" not in message
+
+
+def test_flags_are_no_numbers_and_no_words():
+    assert flag("centred", np.True_) is True
+    for value in ("no", 0, 1.0, None, np.array([True])):
+        with pytest.raises(ArgumentError, match=r"^`centred` must be True or False, got "):
+            flag("centred", value)
+
+
+def test_choices_are_named():
+    assert choice("form", "b", {"a": 1, "b": 2}) == "b"
+    for value in ("c", ["a"], None):
+        with pytest.raises(ArgumentError, match=r"^`form` must be one of a, b, got "):
+            choice("form", value, {"a": 1, "b": 2})
+
+
+def test_items_of_what_can_be_listed():
+    assert items("layers", iter([1, 2])) == (1, 2)
+    for value in ("ab", {"a": 1}, 3.0, None, np.array(1.0)):
+        with pytest.raises(
+            ArgumentError, match=r"^`layers` must be a list, got .*\. Pass a list\.$"
+        ):
+            items("layers", value)
+
+
+def test_shapes_fit_into_memory():
+    assert shape("shape", [2, np.int64(3), 0]) == (2, 3, 0)
+    with pytest.raises(ArgumentError, match=r"^`shape` must stand for at most 536870912 numbers"):
+        shape("shape", (10**5, 10**5))
+    with pytest.raises(ArgumentError, match=r"^`shape\[1\]` must be a whole number ≥ 0"):
+        shape("shape", (2, -1))
+
+
+def test_moderate_numbers_have_fourth_powers():
+    assert moderate("weights", [-1e75, 1e75]).tolist() == [-1e75, 1e75]
+    assert moderate("weights", 1e90, size=1e100) == 1e90
+    with pytest.raises(
+        ArgumentError, match=r"^`weights\[1\]` must be at most 1e\+75 in size, got 1e\+76"
+    ):
+        moderate("weights", [0.0, 1e76])
+    with pytest.raises(ArgumentError, match=r"^`scale` must be a finite real number > 0, got 0\.0"):
+        moderate("scale", 0.0, above=0)
+
+
+def test_results_that_overflow_name_the_largest_argument():
+    assert representable((1.0, None, np.inf), first=1.0) == (1.0, None, np.inf)
+    with pytest.raises(ArgumentError, match=r"^`second` must be small enough .*size 1e\+200"):
+        representable((1.0, [np.nan]), first=[1.0], second=([-1e200], 0.0), third=None)

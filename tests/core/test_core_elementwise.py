@@ -57,10 +57,10 @@ def test_a_trace_is_not_cut(monkeypatch):
 
 
 @pytest.mark.parametrize("values", [{}, {"weight_decay": 1e-3, "label_noise": 0.02}])
-@pytest.mark.parametrize("quantity", ["train_loss", "test_loss", "test_accuracy", "grokking_time"])
+@pytest.mark.parametrize("quantity", ["train_loss", "test_loss", "test_accuracy", "grokking_delay"])
 def test_curves_do_not_depend_on_the_blocks(monkeypatch, quantity, values):
     model = LinearGrokking(np.geomspace(0.1, 3, 13)[:, None], 0.01, **values)
-    argument = np.linspace(0.1, 0.9, 11) * (1 if quantity == "grokking_time" else 1e4)
+    argument = np.linspace(0.1, 0.9, 11) * (1 if quantity == "grokking_delay" else 1e4)
     whole = getattr(model, quantity)(argument)
     monkeypatch.setattr(_elementwise, "BLOCK", 10)  # ends within a row of eleven
     blocks = getattr(model, quantity)(argument)

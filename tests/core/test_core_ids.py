@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lazyrich.core import LazyrichError, UnknownIdError, natural_order, select
+from lazyrich.core import LazyrichError, UnknownIdError, known_id, natural_order, select
 
 KNOWN = ["saddles/fig1a", "saddles/fig1b", "saddles/table1", "li2/fig3"]
 
@@ -35,18 +35,40 @@ def test_selects(patterns, chosen):
         ),
         (["li2/fig3", "li2/fig4"], r"called 'li2/fig4'. Did you mean li2/fig3"),
         (["all", "li2/fig4"], r"called 'li2/fig4'"),
-        (["SADDLES/fig1a"], r"called 'SADDLES/fig1a'"),
+        (["SADDLES/fig1A"], r"called 'SADDLES/fig1A'\. Did you mean saddles/fig1a or"),
+        (["saddles"], r"called 'saddles'\. Did you mean 'saddles/\*'\?"),
+        (["saddles/fig1"], r"called 'saddles/fig1'\. Did you mean 'saddles/fig1\*'\?"),
+        (["table1"], r"called 'table1'\. Did you mean saddles/table1\?"),
         (
             ["grokking/*"],
-            r"called 'grokking/\*'\. Known are: saddles/fig1a, .* `lazyrich list` shows",
+            r"called 'grokking/\*'\. Known are: saddles/\*, li2/\*\. `lazyrich list` shows",
         ),
         ([""], r"called ''"),
-        (["zz"], r"Known are: saddles/fig1a, saddles/fig1b, saddles/table1, li2/fig3\."),
+        (["saddles/"], r"called 'saddles/'\. Did you mean 'saddles/\*'\?"),
     ],
 )
 def test_unknown_ids_name_the_nearest(patterns, message):
     with pytest.raises(UnknownIdError, match=message):
         select(patterns, KNOWN, "experiment")
+
+
+def test_public_names_keep_their_capitals():
+    with pytest.raises(UnknownIdError, match=r"Did you mean 'theory\.Flow\.\*'\?"):
+        select(["theory.flow"], ["theory.Flow.loss", "theory.Flow.modes"], "closed form")
+
+
+@pytest.mark.parametrize("id", ["all", "saddles/*", "saddles", "", None, 3, ["li2/fig3"]])
+def test_one_id_is_no_pattern(id):
+    assert known_id("li2/fig3", iter(KNOWN), "experiment") == "li2/fig3"
+    with pytest.raises(UnknownIdError, match="No experiment is called"):
+        known_id(id, KNOWN, "experiment")
+
+
+def test_where_one_is_wanted_no_glob_is_suggested():
+    with pytest.raises(UnknownIdError, match=r"Did you mean saddles/fig1a or saddles/fig1b\?"):
+        known_id("saddles/fig1", KNOWN, "experiment")
+    with pytest.raises(UnknownIdError, match=r"Known are: saddles/fig1a, .*, li2/fig3\."):
+        known_id("zz", KNOWN, "experiment")
 
 
 def test_the_message_stays_short_and_printable():

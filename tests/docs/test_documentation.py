@@ -2,19 +2,20 @@
 
 import contextlib
 import doctest
+import fnmatch
 import importlib
 import importlib.util
 import io
 import pkgutil
 import re
 import sys
-import types
 from pathlib import Path
 
 import pytest
 
 import lazyrich
 from lazyrich import checks, core, measures, theory
+from lazyrich.theory._frozen import Frozen
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -44,13 +45,52 @@ def run_blocks(codes, label):
     with contextlib.redirect_stdout(printed):
         for number, code in enumerate(codes):
             exec(compile(code, f"{label}, block {number}", "exec"), namespace)
+    if "matplotlib.pyplot" in sys.modules:  # pages leave pictures open; twenty would be a warning
+        sys.modules["matplotlib.pyplot"].close("all")
     return printed.getvalue()
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if code_of(page)], ids=name)
 def test_code_on_pages_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
     run_blocks(code_of(page), name(page))
+
+
+def test_every_measure_has_a_row_on_its_page():
+    page = (DOCS / "guide" / "measure.md").read_text(encoding="utf-8")
+    rows = "\n".join(line for line in page.splitlines() if line.startswith("|"))
+    every = [name for name in measures.__all__ if not isinstance(getattr(measures, name), type)]
+    missing = [name for name in every if f"`{name}`" not in rows]
+    assert not missing, "add a row for each under *Which measure* of docs/guide/measure.md"
+
+
+def test_python_on_pages_is_executed():
+    kinds = [(name(page), kind) for page in PAGES for kind, _ in blocks(page.read_text("utf-8"))]
+    left = [page for page, kind in kinds if "python" in kind and kind not in EXECUTED]
+    assert left == ["docs/guide/measure.md"]  # needs PyTorch: a test below runs it
+
+
+ID = re.compile(r"(?<![\w/-])(?:linear-grokking|saddles|layerwise|li2)/[\w*-]+")
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if ID.search(page.read_text("utf-8"))], ids=name
+)
+def test_ids_on_pages_exist(page):
+    known = [*lazyrich.experiments.ids(), *checks.ids()]
+    named = dict.fromkeys(ID.findall(page.read_text(encoding="utf-8")))
+    assert [id for id in named if not fnmatch.filter(known, id)] == []
+
+
+@pytest.mark.torch
+def test_torch_code_prints_what_the_page_says():
+    """Pages are built without PyTorch, so that its block is not executed there."""
+    torch = pytest.importorskip("torch", reason="needs the `bench` extra")
+    torch.set_num_threads(1)  # arrays are small; on a busy machine threads wait for each other
+    page = (DOCS / "guide" / "measure.md").read_text(encoding="utf-8")
+    [code] = [text for kind, text in blocks(page) if kind == "{code-block} python"]
+    assert run_blocks([code], "measure.md").strip() == code.rpartition("  # ")[2].strip()
 
 
 def test_readme_example_prints_what_the_readme_says(tmp_path, monkeypatch):
@@ -161,69 +201,29 @@ def test_versions_agree():
     assert f"## [{version}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-# skeletons of CONTRIBUTING.md
+def test_citation_has_every_paper():
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    found = re.findall(
+        r'\n    title: "(.+)"\n    authors:\n((?: {6,}.+\n)+)    year: (\d+)\n', text
+    )
+    authors = r"family-names: (.+)\n +given-names: (.+)\n"
+    cited = {
+        (title, tuple(map(", ".join, re.findall(authors, names))), int(year))
+        for title, names, year in found
+    }
+    papers = {id.partition("/")[0] for id in lazyrich.experiments.ids()}
+    known = [core.reference(paper) for paper in papers]
+    assert cited == {(one.title, one.authors, one.year) for one in known}
 
 
-def skeleton(heading, monkeypatch):
-    """The module that a skeleton is, registered under a name of its own."""
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = text.partition(f"\n### {heading}\n")[2].partition("\n### ")[0]
-    [code] = [text for kind, text in blocks(section) if kind == "python"]
-    module = types.ModuleType(f"skeleton_{heading.split()[-1]}")
-    monkeypatch.setitem(sys.modules, module.__name__, module)  # dataclasses look their module up
-    exec(compile(code, f"CONTRIBUTING.md: {heading}", "exec"), vars(module))
-    return module
-
-
-def assert_examples_hold(module):
-    failed, attempted = doctest.testmod(module)
-    assert attempted > 0
-    assert failed == 0
-
-
-def test_skeleton_of_a_solution(monkeypatch):
-    module = skeleton("A solution", monkeypatch)
-    monkeypatch.setattr(theory, "QuadraticValley", module.QuadraticValley, raising=False)
-    assert_examples_hold(module)
-    for section in (
-        "$$",
-        "Symbols:",
-        "Source:",
-        "Holds when:",
-        "Computed as:",
-        "Checked by:",
-        "Example:",
-    ):
-        assert section in module.QuadraticValley.__doc__
-    with pytest.raises(core.ArgumentError, match=r"`learning_rate` must be .* > 0, got 0\.0\. Use"):
-        module.QuadraticValley(1.0, 0.0)
-
-
-def test_skeleton_of_a_measure(monkeypatch):
-    module = skeleton("A measure", monkeypatch)
-    monkeypatch.setattr(measures, "decay_rate", module.decay_rate, raising=False)
-    assert_examples_hold(module)
-    with pytest.raises(
-        core.ArgumentError, match=r"`curve` must have the shape \(3,\) of `time`, got"
-    ):
-        module.decay_rate([0, 1, 2], [1.0, 1.0])
-
-
-def test_skeleton_of_an_experiment(monkeypatch):
-    experiment = core.Experiment.of(skeleton("An experiment", monkeypatch))
-    assert set(experiment.presets) == set(experiment.seconds) == {"quick", "paper"}
-    config = experiment.config("quick")
-    assert core.config_from_json(type(config), core.config_to_json(config)) == config
-    result = experiment.run(config, core.Context())
-    assert [str(claim.verdict) for claim in experiment.claims(result, config)] == ["holds"]
-    assert experiment.figure(result, config).axes
-    assert all(core.reference(key) for key in experiment.references)
-
-
-def test_skeleton_of_a_check(monkeypatch):
-    check = skeleton("A check", monkeypatch).eq0
-    assert isinstance(check, core.Check)
-    assert check.run().verdict == core.Verdict.HOLDS
+def test_solutions_that_are_no_pytrees_are_named():
+    page = (DOCS / "guide" / "predict.md").read_text(encoding="utf-8")
+    exceptions = page.partition("The exceptions ")[2].partition("\n\n")[0]
+    exported = {name: getattr(theory, name) for name in theory.__all__}
+    frozen = {
+        n for n, kind in exported.items() if isinstance(kind, type) and issubclass(kind, Frozen)
+    }
+    assert set(re.findall(r"`(\w+)`", exceptions)) == frozen
 
 
 # examples in docstrings

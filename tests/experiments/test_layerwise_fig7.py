@@ -9,11 +9,11 @@ import pytest
 from lazyrich.core import ArgumentError, Context
 from lazyrich.experiments.layerwise import _function_space, fig7
 
-SMALL = dataclasses.replace(fig7.PRESETS["quick"], widths=(12,), num_features=12, steps=50)
+SMALL = dataclasses.replace(fig7.PRESETS["quick"], widths=(12,), num_features=12, last_step=50)
 
 
 def test_three_mixtures_descend_as_all_features_do():
-    found = _function_space.many(SMALL, 0, range(2))
+    found = _function_space.many(SMALL.widths[0], SMALL, range(2))
     target = SMALL.target_length * _function_space.DIRECTION
     Z = np.sqrt(12)
     for seed in range(2):
@@ -21,7 +21,7 @@ def test_three_mixtures_descend_as_all_features_do():
         rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
         both = rng.standard_normal((12, 3))
         W, b = both[:, :2], both[:, 2:]  # variance 1, the output divided by Z
-        for _ in range(SMALL.steps):
+        for _ in range(SMALL.last_step):
             error = (W * b).sum(axis=0) / Z - target
             rate = _function_space.RATE / 4  # loss without ½
             W, b = W - rate * 2 * b * error / Z, b - rate * 2 * W @ error[:, None] / Z

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import xarray
 
-from lazyrich.core import Claim, Context
+from lazyrich.core import Claim, Context, require_seeds
 from lazyrich.experiments.li2 import (
     _study,
     _variants,
+    _when_fate,
     _when_no_decay,
     _when_runs,
     _when_speed,
@@ -15,18 +16,17 @@ from lazyrich.experiments.li2 import (
     fig12,
     fig13,
     fig14,
+    when,
 )  # fmt: skip
 
 
 class Config:
     num_seeds = 3
     seeds_per_chunk = 2
-    speed_records = 12
-    speed_stretch = 1.0
 
 
 def _counting(name, factor):
-    def compute(config, seeds):
+    def compute(config, seeds, context):
         values = factor * np.add.outer(np.array(seeds, float), np.arange(4.0))
         return xarray.Dataset(
             {"value": (("seed", "time"), values), "scale": factor},
@@ -44,17 +44,8 @@ def test_studies_come_back_as_they_were_computed():
     assert set(kept) == {"one-0", "one-2", "other-0", "other-2"}
     for study, factor in zip(studies, (1.0, 10.0), strict=True):
         part = _study.part_of(result, study)
-        assert part.identical(study.compute(None, range(3)))
+        assert part.identical(study.compute(None, range(3), None))
         assert float(part.scale) == factor
-
-
-@pytest.mark.parametrize("epochs", [2, 7, 12, 100, 2000])
-def test_epochs_of_records_increase_and_are_as_many_for_every_setting(epochs):
-    found = _when_runs._epochs(Config(), _when_runs.Setting(epochs, 0.0))
-    assert found[0] == 0
-    assert len(found) == Config.speed_records + 1
-    assert np.all(np.diff(found) > 0)
-    assert found[-1] == max(epochs, Config.speed_records)
 
 
 def _steps(jumps, last=100, train=5):
@@ -65,34 +56,62 @@ def _steps(jumps, last=100, train=5):
     dims = ("setting", "seed", "record")
     return xarray.Dataset(
         {"test_accuracy": (dims, test), "train_accuracy": (dims, fit)}
-        | {"epoch": (("setting", "record"), np.tile(epoch, (len(jumps), 1)))},
+        | {"recorded_time": (("setting", "record"), np.tile(epoch, (len(jumps), 1)))},
         {"setting": list(jumps)},
     )
 
 
 def test_ratio_of_epochs_counts_what_is_never_reached_as_the_end():
     data = _steps({"slow": [80, np.inf], "fast": [20, 20], "never": [np.inf, np.inf]})
-    assert _when_runs.share(data, "slow") == 0.5
-    assert _when_runs.share(data, "slow", "fast") == 0.75
+    assert _when_runs.generalise(data, "slow").mean() == 0.5
+    assert _when_runs.generalise(data, "slow", "fast").mean() == 0.75
     found = _when_runs.ratio(data, "slow", "fast")
     # a jump is crossed within the last epoch before it
-    assert found.ratio == pytest.approx(np.sqrt(80 / 20 * 100 / 20), rel=0.02)
-    assert _when_runs.ratio(data, "never", "fast").ratio == pytest.approx(5, rel=0.02)
-    relative = _when_runs.ratio(data, "slow", "fast", relative=True)
-    assert relative.ratio == pytest.approx(found.ratio)
+    assert found == pytest.approx([80 / 20, 100 / 20], rel=0.02)
+    assert _when_runs.ratio(data, "never", "fast") == pytest.approx([5, 5], rel=0.02)
+    assert _when_runs.ratio(data, "slow", "fast", relative=True) == pytest.approx(found)
 
 
 def test_exponent_of_epochs_by_decay():
     decays = (1.0, 0.5, 0.25, 0.125)
     exact = {f"adamw {decay:g}": [400 / decay, 800 / decay] for decay in decays}
-    slope, error = _when_speed._slope(_steps(exact, last=8000), "adamw", decays)
-    assert slope == pytest.approx(-1, abs=0.01)
-    assert error < 0.01
+    slopes = _when_speed._slopes(_steps(exact, last=8000), "adamw", decays)
+    assert slopes == pytest.approx([-1, -1], abs=0.01)
+
+
+def test_networks_that_never_generalise_have_no_exponent():
+    config = when.PRESETS["quick"]
+    never = _steps({name: [np.inf] * 8 for name in _when_speed._decays(config)})
+    assert [claim.verdict for claim in _when_speed._decay_claims(never, config)] == ["fails"] * 3
+    some = _steps({"adamw 1": [20, 20], "adamw 0.5": [40, np.inf]})
+    slopes = _when_speed._slopes(some, "adamw", (1.0, 0.5))
+    assert slopes[0] == pytest.approx(-1, abs=0.05)
+    assert np.isnan(slopes[1])
+
+
+def test_energies_of_too_few_networks_with_nodes_of_both_kinds_say_nothing():
+    dims = ("fraction", "seed")
+    energy = np.full((2, 8), np.nan)
+    energy[:, 0] = 1.0
+    data = xarray.Dataset(
+        {
+            name: (dims, np.full((2, 8), 0.5))
+            for name in ("test_accuracy", "memorising", "generalising")
+        }
+        | {"memorising_energy": (dims, energy), "generalising_energy": (dims, np.ones((2, 8)))},
+        {"fraction": [0.3, 0.6]},
+    )
+    *_, scarce, ample = require_seeds(_when_fate._semi_claims(data, None), 8)
+    for claim in (scarce, ample):
+        assert (claim.num_seeds, claim.verdict) == (1, "not-applicable")
+    both = data.assign(memorising_energy=data.memorising_energy.fillna(1.5).where(
+        data.fraction < 0.5))  # fmt: skip
+    assert float(_when_fate._last_mixed(both).fraction) == 0.3
 
 
 def test_large_rates_that_do_not_grok_fail_the_claim():
     class Rates(Config):
-        speed_rates = (0.001, 0.03)
+        speed_learning_rates = (0.001, 0.03)
 
     good = _steps({"0.001": [np.inf] * 8, "0.03": [50] * 8})
     bad = _steps({"0.001": [50] * 8, "0.03": [np.inf] * 8})

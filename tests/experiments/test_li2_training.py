@@ -9,24 +9,10 @@ import xarray
 
 from lazyrich import groups, measures, models, simulate, tasks
 from lazyrich.core import ArgumentError
-from lazyrich.experiments.li2 import _deep, _stages, _training, _zero_init, fig2, fig3
+from lazyrich.experiments._times import ratio_of_times
+from lazyrich.experiments.li2 import _deep, _stages, _zero_init, fig2, fig3
 
 M, K = 7, 12
-
-
-def test_epochs_begin_at_the_start_and_end_at_the_end():
-    for epochs in (_training.log_epochs(300, 12), _training.even_epochs(300, 12)):
-        assert epochs[0] == 0
-        assert epochs[-1] == 300
-        assert np.all(np.diff(epochs) > 0)
-
-
-def test_epochs_to_a_level():
-    curves = xarray.DataArray([[0.0, 0.5, 1.0, 1.0], [0.0, 1.0, 0.0, 0.2]], dims=("seed", "time"))
-    result = xarray.Dataset({"test_accuracy": curves}, {"time": [0, 1, 2, 4]})
-    reached = _training.epochs_to(result, 0.75)
-    assert 1 < reached[0] < 2
-    assert reached[1] == np.inf  # it falls back
 
 
 @pytest.mark.parametrize(
@@ -35,21 +21,12 @@ def test_epochs_to_a_level():
         ([20, 40], [10, 20], 2, "exact"),
         ([np.inf, 100], [10, 10], 10, "at least"),
         ([20, 20], [np.inf, 100], 0.2, "at most"),
-        ([np.inf, 20], [np.inf, 20], 1, "unknown"),
+        ([np.inf, np.inf], [np.inf, np.inf], np.nan, "unknown"),
     ],
 )
-def test_ratio_of_epochs_says_what_missing_runs_make_of_it(slow, fast, ratio, bound):
-    found = _training.ratio_of_epochs(slow, fast, 100)
-    assert found.ratio == pytest.approx(ratio)
-    assert found.bound == bound
-    assert found.error == pytest.approx(0, abs=1e-12)
-
-
-def test_geometric_mean_and_its_error():
-    mean, error = _training.geometric_mean([1.0, 100.0, np.inf], 1000.0)
-    assert mean == pytest.approx(10 ** (5 / 3))
-    assert error == pytest.approx(mean * np.std(np.log([1, 100, 1000]), ddof=1) / np.sqrt(3))
-    assert np.isnan(_training.geometric_mean([5.0], 10)[1])
+def test_ratio_of_times_and_what_missing_runs_make_of_it(slow, fast, ratio, bound):
+    np.testing.assert_allclose(ratio_of_times(slow, fast, 100), [ratio, ratio])
+    assert _zero_init.bound(slow, fast) == bound
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +88,9 @@ def test_label_share_is_one_for_functions_of_the_label_and_none_for_noise(traine
 
     @jax.jit
     def share(features):
-        unscaled = types.SimpleNamespace(num_outputs=M, features=lambda weights, pairs: features)
+        unscaled = types.SimpleNamespace(
+            output_dimension=M, features=lambda weights, pairs: features
+        )
         return _deep._label_share(types.SimpleNamespace(unscaled=unscaled), weights, data)
 
     assert share(rng.standard_normal((M, 50))[labels]) == pytest.approx(1, abs=1e-5)
@@ -138,20 +117,24 @@ def test_speed_up_reads_each_start_on_its_own_epochs():
     """A step at record 5 of 10, on grids that end at 100 and at 50: twice as fast."""
     step = (np.arange(10) >= 5).astype(float)
     curves = np.broadcast_to(step, (1, 1, 2, 3, 10))
-    grids = np.stack([np.linspace(10, 100, 10), np.linspace(5, 50, 10)])[None]
+    grids = np.stack([np.linspace(10, 100, 10), np.linspace(5, 50, 10)])[None, None]
     dims = ("layers", "fraction", "start", "seed", "record")
     result = xarray.Dataset(
-        {"test_accuracy": (dims, curves), "epoch": (("fraction", "start", "record"), grids)}
+        {"test_accuracy": (dims, curves), "recorded_time": (dims[:3] + dims[4:], grids)}
     )
     found = _zero_init.speed_up(result, 0, 0)
-    assert found.ratio.ratio == pytest.approx(2)
-    assert found.reached == (1.0, 1.0)
+    assert found.ratio == pytest.approx(2)
+    assert found.reached.all()
     assert found.text == "2×"
     never = result.assign(test_accuracy=result.test_accuracy.where(result.start == 1, 0.0))
     bounded = _zero_init.speed_up(never, 0, 0)
-    assert bounded.ratio.bound == "at least"
-    assert bounded.reached == (0.0, 1.0)
-    assert bounded.ratio.ratio > found.ratio.ratio
+    assert bounded.bound == "at least"
+    assert bounded.reached.all()
+    assert bounded.ratio > found.ratio
+    neither = _zero_init.speed_up(result.assign(test_accuracy=0 * result.test_accuracy), 0, 0)
+    assert np.isnan(neither.ratio)
+    assert neither.text == "never"
+    assert _zero_init.smallest([found, neither]) is neither
 
 
 @pytest.mark.parametrize("number", [5, 20, 40, 54])

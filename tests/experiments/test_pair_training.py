@@ -36,7 +36,7 @@ def test_batches_of_all_samples_are_plain_descent(activation, width):
     for _ in range(3):
         U, V = plain_step(U, V, data, activation)
     h = data.inputs @ U if activation == "linear" else np.maximum(data.inputs @ U, 0)
-    errors = np.sum((h @ V - data.labels) ** 2, axis=1)
+    errors = np.sum((h @ V - data.targets) ** 2, axis=1)
     np.testing.assert_allclose(run.loss[0, 1], errors[:100].mean(), rtol=1e-10)
     singular_values = np.linalg.svd(U, compute_uv=False)[:3]
     np.testing.assert_allclose(run.singular_value[0, 1], singular_values, rtol=1e-8)

@@ -12,7 +12,7 @@ TASK = SparseParity(num_skills=2, num_bits=5, skill_bits=2)
 
 def training(**changes):
     plain = {"widths": (6, 3), "sizes": (0, 0), "optimizer": "sgd", "learning_rate": 0.05, "decay_from": 1.0,
-             "initial": 0.5, "batch_size": 16}  # fmt: skip
+             "initial_std": 0.5, "batch_size": 16}  # fmt: skip
     return parity.ParityTraining(TASK, **plain | changes)
 
 
@@ -36,7 +36,7 @@ def test_a_step_is_a_step_of_descent_on_the_batch():
         batch = TASK.dataset(jax.random.fold_in(jax.random.fold_in(keys[0], 3), 7), 16)
     for case in range(2):
         before = [np.asarray(w)[0, case] for w in state[0]]
-        expected = numpy_step(before, batch.inputs, batch.labels[:, 0], 0.05)
+        expected = numpy_step(before, batch.inputs, batch.targets[:, 0], 0.05)
         for found, exact in zip(after, expected, strict=True):
             np.testing.assert_allclose(np.asarray(found)[0, case], exact, rtol=1e-6, atol=1e-7)
 
@@ -53,7 +53,7 @@ def test_units_that_a_case_lacks_stay_at_zero():
 
 def test_single_precision_is_enough():
     """What float32 changes is far below the spread over batches."""
-    run = training(initial=0.3, widths=(24,), sizes=(0,), batch_size=64)
+    run = training(initial_std=0.3, widths=(24,), sizes=(0,), batch_size=64)
     steps = [0, 100, 300]
     single, double = (
         parity.skill_strengths(run, steps, range(2), Context(), precision)

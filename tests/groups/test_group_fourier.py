@@ -132,6 +132,8 @@ def test_pairs_read_the_second_half_backwards(case):
     found = groups.pair_power(group, np.concatenate([u, P @ v])[None])
     assert found.shape == (1, 2, len(groups.irreps(group)))
     assert np.abs(found[0] - [groups.power(group, u), groups.power(group, v)]).max() < 1e-11
+    real = groups.real_pair_power(group, np.concatenate([u, P @ v]))
+    assert np.abs(real - [groups.real_power(group, u), groups.real_power(group, v)]).max() < 1e-11
 
 
 @pytest.mark.parametrize(

@@ -85,10 +85,10 @@ def test_what_the_library_does_not_hold():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((0, 1), "`order` must be a finite real number ≥ 1, got 0.0"),
-        ((8, 0), "`index` must be a finite real number ≥ 1, got 0.0. GAP counts from 1."),
+        ((0, 1), "`order` must be a whole number ≥ 1, got 0"),
+        ((8, 0), "`index` must be a whole number ≥ 1, got 0. GAP counts from 1."),
         ((8, 1.5), "`index` must be a whole number ≥ 1, got 1.5"),
-        (("8; Exec();", 1), "`order` must be a finite real number ≥ 1, got '8; Exec"),
+        (("8; Exec();", 1), "`order` must be a whole number ≥ 1, got '8; Exec"),
         (([8], 1), "`order` must be a single number"),
         ((10**6, 1), "`order` must give a group of order at most 5040, got order 1000000"),
     ],

@@ -26,6 +26,8 @@ def test_ids_and_titles_do_not_need_jax():
     loaded = in_new_process(
         "import sys, json\n"
         "from lazyrich import checks, experiments\n"
+        "from lazyrich.checks import accuracy\n"
+        "[accuracy.get(id).title for id in accuracy.ids()]\n"
         "[experiments.get(id).title for id in experiments.ids()], [checks.get(id) for id in checks.ids()]\n"
         "print(json.dumps(list(sys.modules)))"
     )

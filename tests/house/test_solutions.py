@@ -1,21 +1,31 @@
 """The contract of solutions: traces, shapes, precision, validity."""
 
+import functools
+import inspect
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from bad_input.shapes import only_shapes
 
 from lazyrich import theory
 from lazyrich.core import ArgumentError
 from lazyrich.theory._solution import Solution
 
-COLLAPSE = theory.UnconstrainedFeatures.small([0, 0, 1, 1, 2, 2, 2], width=4, scale=0.3)
+COLLAPSE = theory.UnconstrainedFeatures.small([0, 0, 1, 1, 2, 2, 2], width=4, initial_std=0.3)
 SOLUTIONS = {
     "LinearGrokking": (
         theory.LinearGrokking,
         {"aspect_ratio": 0.9, "learning_rate": 0.01, "threshold": 1e-3, "output_dimension": 2,
          "weight_decay": 1e-3, "student_scale": 1.5, "label_noise": 0.1},
         ["train_loss", "test_loss", "train_accuracy", "test_accuracy"],
+    ),
+    "LateGrokking": (
+        theory.LateGrokking,
+        {"aspect_ratio": 0.7, "learning_rate": 0.1, "threshold": 1e-3},
+        ["train_loss", "test_loss", "intermediate_test_loss"],
     ),
     "TwoLayerGrokking": (
         theory.TwoLayerGrokking,
@@ -26,7 +36,8 @@ SOLUTIONS = {
         theory.LazyReadout,
         {"features": np.array([[1.0, 0.3, 0.2], [0.1, 0.5, -0.4]]),
          "targets": np.array([[1.0, -0.5], [0.3, 0.8]]),
-         "initial": np.array([[0.1, 0.2], [0.3, 0.1], [0.4, 0.2]]), "decay": 0.2, "output_scale": 1.3},
+         "start": np.array([[0.1, 0.2], [0.3, 0.1], [0.4, 0.2]]), "ridge": 0.2, "output_scale": 1.3,
+         "learning_rate": 0.8},
         ["gradient", "gradient_norm", "loss"],  # the others are made of the same parts
     ),
     "LinearEscape": (
@@ -39,7 +50,7 @@ SOLUTIONS = {
     "BalancedModes": (
         theory.BalancedModes,
         {"imbalance": 0.7, "target": 1.2, "start": -0.3, "learning_rate": 0.8},
-        ["remainder", "singular_values"],  # the others are made of the same parts
+        ["remainder", "modes"],  # the others are made of the same parts
     ),
     "BalancedNetwork": (
         theory.BalancedNetwork,
@@ -56,22 +67,22 @@ SOLUTIONS = {
     "ScalarNetwork": (
         theory.ScalarNetwork,
         {"first": np.array([0.3, -0.2, 0.1]), "second": np.array([0.5, 0.4, -0.3]), "target": 1.2,
-         "normalisation": 1.5},
-        ["first_layer", "movement", "output", "aligned"],  # the others are made of the same parts
+         "normalisation": 1.5, "learning_rate": 0.8},
+        ["movement", "output", "aligned"],  # the others are made of the same parts
     ),
     "DiagonalNetwork": (
         theory.DiagonalNetwork,
-        {"first": 0.3, "second": -0.2, "target": 1.2, "variance": 0.7},
-        ["product", "residual", "loss"],
+        {"first": 0.3, "second": -0.2, "target": 1.2, "variance": 0.7, "learning_rate": 0.8},
+        ["modes", "residual", "loss"],
     ),
     "LinearModes": (
         theory.LinearModes,
-        {"target": 1.2, "variance": 0.7, "start": 0.3},
-        ["coefficients", "residual", "loss"],
+        {"target": 1.2, "variance": 0.7, "start": 0.3, "learning_rate": 0.8},
+        ["modes", "residual", "loss"],
     ),
     "LinearNetworkModes": (
         theory.LinearNetworkModes,
-        {"correlation": np.array([[1.0, 0.3, 0.2], [0.1, 0.5, -0.4]]), "start": 0.1},
+        {"correlation": np.array([[1.0, 0.3, 0.2], [0.1, 0.5, -0.4]]), "start": 0.1, "learning_rate": 0.8},
         ["modes", "product", "loss"],
     ),
     "MarchenkoPastur": (
@@ -108,17 +119,24 @@ SOLUTIONS = {
     ),
     "ModeRace": (
         theory.ModeRace,
-        {"rates": np.array([1.0, 0.6, 0.8]), "initial": np.array([0.5, 0.7, -0.2]), "degree": 2},
+        {"rates": np.array([1.0, 0.6, 0.8]), "start": np.array([0.5, 0.7, -0.2]), "degree": 2,
+         "learning_rate": 0.8},
         ["amplitudes"],  # `shares` is made of it
     ),
 }  # fmt: skip
 """Every solution: its class, valid parameters, its functions of one array."""
 CASES = [(name, method) for name, (_, _, methods) in SOLUTIONS.items() for method in methods]
-COMPILED = [
-    pytest.param(*case, marks=[pytest.mark.slow] * (case == ("TwoLayerGrokking", "kernel")))
-    for case in CASES
+HEAVY = ("TwoLayerGrokking", "kernel")
+"""Whose derivatives take half a minute to compile."""
+METHODS = [
+    (name, tuple(m for m in methods if (name, m) != HEAVY))
+    for name, (_, _, methods) in SOLUTIONS.items()
 ]
-"""For tests that compile a method several times; that one takes half a minute."""
+COMPILED = [
+    *(pytest.param(*case, id=case[0]) for case in METHODS),
+    pytest.param(HEAVY[0], HEAVY[1:], id="-".join(HEAVY), marks=pytest.mark.slow),
+]
+"""Every solution with its methods, for tests that compile all of them at once."""
 
 
 ANYWHERE = ("density", "cdf")
@@ -135,7 +153,8 @@ def test_every_solution_is_here():
         name for name in theory.__all__
         if isinstance(getattr(theory, name), type) and issubclass(getattr(theory, name), Solution)
     }  # fmt: skip
-    assert exported == set(SOLUTIONS)
+    advice = "SOLUTIONS of this file has the class, valid parameters and functions of time of each"
+    assert exported == set(SOLUTIONS), advice
 
 
 @pytest.mark.parametrize(("name", "method"), CASES)
@@ -145,15 +164,18 @@ def test_scalars_give_float64(name, method):
     assert isinstance(value, np.ndarray | np.generic)
 
 
-@pytest.mark.parametrize(("name", "method"), COMPILED)
-@pytest.mark.parametrize("shape", [(), (1,), (0,), (2, 1, 3)])
-def test_arrays_of_any_shape(name, method, shape):
-    points = np.linspace(0.5, 1.5, int(np.prod(shape))).reshape(shape)
-    value = getattr(build(name), method)(points)
-    assert value.shape[: len(shape)] == shape
-    for index in np.ndindex(shape):
-        single = getattr(build(name), method)(points[index])
+@pytest.mark.parametrize(("name", "method"), CASES)
+def test_arrays_of_any_shape(name, method):
+    points, function = np.linspace(0.5, 1.5, 6).reshape(2, 1, 3), getattr(build(name), method)
+    value = function(points)
+    assert value.shape[:3] == points.shape
+    for index in np.ndindex(points.shape):
+        single = function(points[index])
+        assert single.shape == value.shape[3:]
         np.testing.assert_allclose(value[index], single, rtol=1e-13, atol=1e-300)
+    for shape in [(1,), (0,)]:
+        with only_shapes(True):  # nothing is compiled: numbers are compared above
+            assert function(np.ones(shape)).shape == (*shape, *value.shape[3:])
 
 
 @pytest.mark.parametrize(("name", "method"), CASES)
@@ -164,7 +186,7 @@ def test_lists_integers_and_jax_arrays_are_numbers_too(name, method):
         np.testing.assert_array_equal(function(same), expected)
 
 
-@pytest.mark.parametrize(("name", "method"), COMPILED)
+@pytest.mark.parametrize(("name", "method"), CASES)
 def test_parameters_broadcast_against_points(name, method):
     if "aspect_ratio" not in SOLUTIONS[name][1]:
         pytest.skip("takes one matrix")
@@ -176,78 +198,117 @@ def test_parameters_broadcast_against_points(name, method):
     )
 
 
+RATED = [
+    case for case in CASES if "learning_rate" in inspect.signature(SOLUTIONS[case[0]][0]).parameters
+]
+
+
+@pytest.mark.parametrize(("name", "method"), RATED)
+def test_rates_are_combined_with_times_or_refused(name, method):
+    """Several rates are one more axis, or an error that says which argument has the wrong shape."""
+    rates, times = np.array([0.2, 0.3, 0.4]), np.array([0.8, 1.1])
+    one = getattr(build(name, learning_rate=0.3), method)(1.1)
+    for several in (rates, rates[:, None]):
+        said = found = None
+        try:
+            found = getattr(build(name, learning_rate=several), method)(times)
+        except ArgumentError as error:
+            said = str(error)
+        if found is None:
+            assert re.match("`(learning_rate|time|num_samples|num_units)` must ", said), said
+        elif one.ndim == 0 and found.ndim > 1:  # else modes, each with its rate, are summed
+            assert np.isclose(found, one, rtol=1e-12).any()
+
+
 @pytest.mark.parametrize("x64", [False, True])
-@pytest.mark.parametrize(("name", "method"), COMPILED)
-def test_inside_traces_the_callers_dtype(name, method, x64):
-    function = getattr(build(name), method)
-    exact = function(np.array([0.7, 1.3]))
+@pytest.mark.parametrize(("name", "methods"), COMPILED)
+def test_inside_traces_the_callers_dtype(name, methods, x64):
+    solution = build(name)
+    exact = {method: getattr(solution, method)(np.array([0.7, 1.3])) for method in methods}
     tolerance = 1e-12 if x64 else 3e-5
+
+    def values(points):
+        return {method: getattr(solution, method)(points) for method in methods}
+
     with jax.enable_x64(x64), jax.numpy_dtype_promotion("strict"):
         points = jnp.array([0.7, 1.3])
-        for traced in (jax.jit(function), jax.vmap(function)):
-            value = traced(points)
-            assert value.dtype == (jnp.float64 if x64 else jnp.float32)
-            np.testing.assert_allclose(value, exact, rtol=tolerance, atol=1e-12)
-            if method not in ANYWHERE:
-                assert np.all(np.isnan(traced(-points)))
+        traced = jax.jit(lambda points: (values(points), jax.vmap(values)(points)))
+        for found, invalid in zip(traced(points), traced(-points), strict=True):
+            for method, value in found.items():
+                assert value.dtype == (jnp.float64 if x64 else jnp.float32)
+                np.testing.assert_allclose(value, exact[method], rtol=tolerance, atol=1e-12)
+                if method not in ANYWHERE:
+                    assert np.all(np.isnan(invalid[method]))
 
 
-@pytest.mark.parametrize(("name", "method"), COMPILED)
-def test_gradient_agrees_with_differences(name, method):
-    function = getattr(build(name), method)
+@functools.cache
+def derivatives(name, methods):
+    """Slopes in time by the forward mode, and of sums in time and parameters by the reverse mode."""
+    known = build(name)
+
+    def sums(solution, time):
+        return {method: getattr(solution, method)(time).sum() for method in methods}
+
+    def both(solution, time):
+        forward = jax.jacfwd(lambda time: values(known, methods, time))(time)
+        return forward, jax.jacrev(sums, (0, 1))(solution, time)
+
+    return jax.jit(both)
+
+
+def values(solution, methods, time):
+    return {method: getattr(solution, method)(time) for method in methods}
+
+
+@pytest.mark.parametrize(("name", "methods"), COMPILED)
+def test_slopes_agree_with_differences(name, methods):
+    solution, h = build(name), 1e-5
     with jax.enable_x64(True):
-        slope = jax.jacfwd(function)(0.9)
-        backward = jax.jacrev(function)(0.9)
-    h = 1e-5
-    difference = (function(0.9 + h) - function(0.9 - h)) / (2 * h)
-    np.testing.assert_allclose(slope, difference, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(slope, backward, rtol=1e-12, atol=1e-14)
+        forward, backward = derivatives(name, methods)(solution, 0.9)
+    above, below = (values(solution, methods, 0.9 + step) for step in (h, -h))
+    for method, slope in forward.items():
+        difference = (above[method] - below[method]) / (2 * h)
+        np.testing.assert_allclose(slope, difference, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(
+            np.asarray(slope).sum(), backward[method][1], rtol=1e-12, atol=1e-14
+        )
 
 
-NOT_CONTINUOUS = ("output_dimension", "width")
+NOT_ONE_NUMBER = {
+    "labels", "features", "targets", "frequencies", "output_dimension",
+    "width", "difference", "covariance", "correlation",
+    "first", "second", "rates", "degree",
+}  # fmt: skip
+"""Parameters that are whole numbers or arrays."""
 PLAIN = {"LinearGrokking": {"output_dimension": 1, "weight_decay": 0.0, "label_noise": 0.0}}
 """Values at which a solution may take a shortcut; its gradient must not."""
 
 
-@pytest.mark.parametrize(
-    ("name", "method", "plain"),
-    [
-        pytest.param(*case.values, plain, marks=case.marks)
-        for case in COMPILED
-        for plain in (False, True)
-        if not plain or case.values[0] in PLAIN
-    ],
-)
-def test_gradient_with_respect_to_the_solution(name, method, plain):
-    solution = build(name, **(PLAIN.get(name, {}) if plain else {}))
+@pytest.mark.parametrize(("name", "methods"), COMPILED)
+def test_gradient_with_respect_to_the_solution(name, methods):
+    _gradient_agrees(name, methods, {})
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_gradient_at_plain_values(name):
+    _gradient_agrees(name, dict(METHODS)[name], PLAIN[name])
+
+
+def _gradient_agrees(name, methods, changes):
+    solution, h = build(name, **changes), 1e-6
     with jax.enable_x64(True):
-        gradient = jax.grad(lambda solution: jnp.sum(getattr(solution, method)(0.9)))(solution)
-    for parameter, value in SOLUTIONS[name][1].items():
-        if parameter in (
-            "labels",
-            "features",
-            "targets",
-            "initial",
-            "frequencies",
-            "output_dimension",
-            "width",
-            "difference",
-            "covariance",
-            "correlation",
-            "first",
-            "second",
-            "rates",
-            "degree",
-        ):
+        _, gradients = derivatives(name, methods)(solution, 0.9)
+    for parameter in set(SOLUTIONS[name][1]) - NOT_ONE_NUMBER:
+        value = getattr(solution, parameter)
+        if np.ndim(value):
             continue
-        value, h = getattr(solution, parameter), 1e-6
-        changed = [build(name, **(PLAIN.get(name, {}) if plain else {}) | {parameter: value + k * h})
-                   for k in (0, 1, 2)]  # one-sided: 0 may be the smallest value  # fmt: skip
-        f = [np.sum(getattr(m, method)(0.9)) for m in changed]
-        difference = (-3 * f[0] + 4 * f[1] - f[2]) / (2 * h)
-        assert getattr(gradient, parameter) == pytest.approx(difference, rel=1e-4, abs=1e-7), (
-            parameter
-        )
+        # one-sided: 0 may be the smallest value
+        changed = [build(name, **changes | {parameter: value + k * h}) for k in (0, 1, 2)]
+        for method, (gradient, _) in gradients.items():
+            f = [getattr(one, method)(0.9).sum() for one in changed]
+            difference = (-3 * f[0] + 4 * f[1] - f[2]) / (2 * h)
+            found = getattr(gradient, parameter)
+            assert found == pytest.approx(difference, rel=1e-4, abs=1e-7), (method, parameter)
 
 
 @pytest.mark.parametrize("num_samples", [2, 6])
@@ -277,6 +338,32 @@ def test_is_a_frozen_pytree(name):
     assert isinstance(jax.tree.unflatten(structure, leaves), SOLUTIONS[name][0])
     with pytest.raises(AttributeError):
         solution.anything = 1
+    assert repr(solution).startswith(f"{name}(")
+    assert "0x" not in repr(solution)
+
+
+@pytest.mark.parametrize("name", sorted(set(SOLUTIONS) - {"MarchenkoPastur", "Quanta"}))
+def test_time_counts_steps_of_a_learning_rate(name):
+    """Those two have no dynamics: a spectrum, and a rule that says what is learned by when."""
+    kind, parameters, methods = SOLUTIONS[name]
+    default = inspect.signature(kind.__init__).parameters["learning_rate"].default
+    assert default in (1.0, inspect.Parameter.empty)
+    rate = parameters["learning_rate"]
+    double, value = build(name, learning_rate=2 * rate), build(name)
+    for method in methods:
+        if "time" in inspect.signature(getattr(kind, method)).parameters:
+            np.testing.assert_allclose(
+                getattr(double, method)(0.5), getattr(value, method)(1.0), rtol=1e-12
+            )
+
+
+@pytest.mark.parametrize("name", ["DiagonalNetwork", "LinearModes", "BalancedModes", "PowerEscape"])
+def test_sets_of_modes_have_the_axes_of_time_and_then_of_modes(name):
+    modes = build(name, learning_rate=np.array([0.1, 0.2, 0.3]))
+    function = modes.units if name == "PowerEscape" else modes.modes
+    table = function([0.5, 1.0])
+    assert table.shape == (2, 3)
+    np.testing.assert_array_equal(table[1], function(1.0))
 
 
 BAD = [np.nan, np.inf, -np.inf, "0.5", None, True, 1j, [1.0, np.nan], object, {}]
@@ -304,11 +391,16 @@ def test_negative_points(name, method):
         getattr(build(name), method)(-1.0)
 
 
+delays = jax.jit(lambda values: theory.LinearGrokking(**values).grokking_delay())
+
+
 @pytest.mark.parametrize("parameter", ["aspect_ratio", "learning_rate", "threshold"])
 @pytest.mark.parametrize("value", [0.0, -1.0])
 def test_invalid_parameters_raise_outside_and_are_nan_inside_traces(parameter, value):
     with pytest.raises(ArgumentError, match=rf"`{parameter}` must be .* > 0, got {value}"):
         build("LinearGrokking", **{parameter: value})
-    time = jax.jit(lambda v: build("LinearGrokking", **{parameter: v}).grokking_time())(value)
+    valid = {"aspect_ratio": 0.9, "learning_rate": 0.01, "threshold": 1e-3}
+    assert np.isfinite(delays(valid).time)
+    time = delays(valid | {parameter: value})
     assert np.isnan(time.time)
     assert time.status == 4

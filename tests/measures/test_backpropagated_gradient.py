@@ -1,12 +1,15 @@
 """G_F and ridge regression against matrices formed in full, derivatives, and limits."""
 
+import jax
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lazyrich import groups, models, simulate, tasks
 from lazyrich.core import ArgumentError
 from lazyrich.measures import backpropagated_gradient, ridge_distance
+from lazyrich.simulate import _objectives as objectives
 
 
 @st.composite
@@ -29,7 +32,7 @@ def test_formed_in_full(network):
     F, labels, V = network
     n, Y = len(F), np.eye(V.shape[1])[labels]
     P = np.eye(n) - 1 / n
-    G = P @ (Y - (F @ V).real) @ V.conj().T
+    G = P @ (Y - F @ V) @ V.conj().T
     key = P @ Y @ Y.T @ P @ F
     found = backpropagated_gradient(F, labels, V)
     assert found.norm == pytest.approx(np.linalg.norm(G), rel=1e-9)
@@ -41,9 +44,9 @@ def test_formed_in_full(network):
     assert rows.norm == found.norm
 
 
-@given(networks(complex_too=False), st.sampled_from(["samples", "classes", "both", "none"]))
+@given(networks(), st.sampled_from(["samples", "classes", "both", "none"]))
 def test_it_is_a_gradient(network, centring):
-    """Minus the derivative of ½‖P(Y − FV)‖² by F, entry by entry."""
+    """Minus the derivative of ½‖P(Y − FV)‖² by F, entry by entry, by real and imaginary part."""
     F, labels, V = network
     Y = np.eye(V.shape[1])[labels]
 
@@ -51,16 +54,17 @@ def test_it_is_a_gradient(network, centring):
         R = Y - F @ V
         for axis, words in enumerate((("samples", "both"), ("classes", "both"))):
             R = R - R.mean(axis=axis, keepdims=True) * (centring in words)
-        return np.sum(R**2) / 2
+        return np.sum(np.abs(R) ** 2) / 2
 
     slopes = np.zeros(F.shape[1])
     for j in range(F.shape[1]):
         for i in range(len(F)):
-            step = np.zeros_like(F)
-            step[i, j] = 1.0
-            slopes[j] += (
-                (loss(F + step) - loss(F - step)) / 2
-            ) ** 2  # exact, as the loss is quadratic
+            for unit in (1.0, 1j) if np.iscomplexobj(F) else (1.0,):
+                step = np.zeros_like(F)
+                step[i, j] = unit
+                slopes[j] += (
+                    (loss(F + step) - loss(F - step)) / 2
+                ) ** 2  # exact, as the loss is quadratic
     found = backpropagated_gradient(F, labels, V, centring=centring)
     np.testing.assert_allclose(found.node_norms, np.sqrt(slopes), rtol=1e-6, atol=1e-9)
 
@@ -102,14 +106,42 @@ def test_ridge_solution_is_a_minimum(shape, centring):
     assert away.outputs == pytest.approx(0.5)
 
 
-def test_ridge_of_complex_weights():
-    """The output is the real part: twice as many real nodes."""
-    rng = np.random.default_rng(2)
-    F = rng.standard_normal((15, 4)) + 1j * rng.standard_normal((15, 4))
-    V = rng.standard_normal((4, 3)) + 1j * rng.standard_normal((4, 3))
-    labels = np.arange(15) % 3
-    real = ridge_distance(np.hstack([F.real, -F.imag]), labels, np.vstack([V.real, V.imag]), 0.3)
-    np.testing.assert_allclose(ridge_distance(F, labels, V, 0.3), real, rtol=1e-12)
+@pytest.mark.parametrize("shape", [(15, 4), (4, 15)])
+def test_ridge_of_complex_weights(shape):
+    """Real and imaginary part of the outputs are fitted: twice as many real samples and real nodes."""
+    rng, n = np.random.default_rng(2), shape[0]
+    F = rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
+    V = rng.standard_normal((shape[1], 3)) + 1j * rng.standard_normal((shape[1], 3))
+    Y = np.eye(3)[np.arange(n) % 3]
+    A = F - F.mean(axis=0)
+    blocks = np.block([[A.real, -A.imag], [A.imag, A.real]])
+    targets = np.vstack([Y - Y.mean(axis=0), np.zeros((n, 3))])
+    stacked = np.vstack([V.real, V.imag])
+    real = ridge_distance(blocks, targets, stacked, 0.3, centring="none")
+    np.testing.assert_allclose(ridge_distance(F, Y, V, 0.3), real, rtol=1e-12)
+
+
+@pytest.mark.parametrize("centring", ["samples", "classes", "none"])
+def test_complex_training_has_the_same_loss(centring):
+    """The top layer and the gradient of `FeatureLearning`, whose loss takes the modulus of the residual."""
+    network = models.PairNetwork(5, 12, complex_weights=True)
+    task = tasks.GroupArithmetic(groups.cyclic(5), 0.8)
+    training = simulate.FeatureLearning(network, task, centring=centring, top_decay=0.01)
+    weights, data = training.start(0)
+    with jax.enable_x64(True):
+        F = np.asarray(training.features(weights, data))
+        second = training.with_top(weights, data).second
+        V, n = second[0] + 1j * second[1], len(F)
+
+        def loss(real, imaginary):
+            outputs = (real + 1j * imaginary) @ V
+            residual = objectives.centred(np.eye(5)[data.labels] - outputs, data.share, centring)
+            return n / 2 * data.share @ objectives.squared_norm(residual)
+
+        slopes = jax.grad(loss, (0, 1))(F.real, F.imag)
+    found = backpropagated_gradient(F, data.labels, V, centring=centring)
+    assert found.norm == pytest.approx(np.linalg.norm(np.stack(slopes)), rel=1e-9)
+    assert max(ridge_distance(F, data.labels, V, data.ridge, centring=centring)) < 1e-12
 
 
 def test_unseen_directions_count_in_weights_only():
@@ -142,21 +174,6 @@ def test_nothing_to_send_back():
     assert np.isnan(found.alignment)
 
 
-@pytest.mark.torch
-def test_of_torch():
-    """Tensors of float32 as they come, against autograd."""
-    torch = pytest.importorskip("torch", reason="needs the `bench` extra")
-    torch.manual_seed(0)
-    F, V = torch.randn(40, 6, requires_grad=True), torch.randn(6, 4)
-    labels = torch.arange(40) % 4
-    residual = torch.nn.functional.one_hot(labels, 4) - F @ V
-    loss = torch.sum((residual - residual.mean(dim=0)) ** 2) / 2
-    loss.backward()
-    found = backpropagated_gradient(F.detach(), labels, V)
-    assert found.norm == pytest.approx(float(F.grad.norm()), rel=1e-5)
-    np.testing.assert_allclose(found.node_norms, F.grad.norm(dim=0).numpy(), rtol=1e-4)
-
-
 F, Y, V = np.arange(12.0).reshape(4, 3), [0, 1, 0, 1], np.ones((3, 2))
 
 
@@ -169,7 +186,7 @@ F, Y, V = np.arange(12.0).reshape(4, 3), [0, 1, 0, 1], np.ones((3, 2))
         ),
         (
             lambda: backpropagated_gradient(F, [0, 1, 2, 0], V),
-            r"`targets\[2\]` must be a finite real number ≥ 0 and ≤ 1",
+            r"`targets\[2\]` must be a whole number ≥ 0 and ≤ 1",
         ),
         (
             lambda: backpropagated_gradient(F, [0, 1], V),

@@ -173,7 +173,7 @@ def test_shapes_and_written_out(units, inputs, outputs, degree):
     assert found.values.shape == found.drift.shape == (3, units)
     assert found.scale.shape == (3,)
     i = units - 1
-    assert found.values[1, i] == pytest.approx(sum(u[1, i] ** 2) - degree * sum(v[1, i] ** 2))
+    assert found.values[1, i] == pytest.approx(degree * sum(v[1, i] ** 2) - sum(u[1, i] ** 2))
     np.testing.assert_array_equal(found.drift[0], 0)
     one = balance(u[2], v[2], degree=degree)
     np.testing.assert_allclose(one.values, found.values[2])
@@ -184,7 +184,7 @@ def test_shapes_and_written_out(units, inputs, outputs, degree):
 def test_one_output_needs_no_axis():
     u, v = np.ones((4, 3, 2)), np.ones((4, 3))
     np.testing.assert_array_equal(balance(u, v).values, balance(u, v[..., None]).values)
-    np.testing.assert_array_equal(balance(u[0], v[0]).values, [1, 1, 1])
+    np.testing.assert_array_equal(balance(u[0], v[0]).values, [-1, -1, -1])
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_one_output_needs_no_axis():
         (lambda: balance(np.ones(3), np.ones(3)), r"`incoming` must have the shape \(units, N_u\) or"),
         (lambda: balance(np.ones((3, 2)), np.ones(4)), r"`outgoing` must have the shape \(3, N_v\)"),
         (lambda: balance([[np.nan]], [1.0]), r"`incoming\[0, 0\]` must be a finite real"),
-        (lambda: balance([[1.0]], [1.0], degree=0), "`degree` must be a finite real number ≥ 1"),
+        (lambda: balance([[1.0]], [1.0], degree=0), "`degree` must be a whole number ≥ 1"),
         (lambda: balance([[1.0]], [1.0], degree=2, matrix=True), "`degree` must be 1 for the matrix"),
         (lambda: predicted_drift([[1.0]], [1.0]), r"`incoming_steps` must have the shape \(steps, units"),
         (

@@ -88,9 +88,9 @@ F, K = np.random.default_rng(0).standard_normal((16, 2)), PAIRS.sum(axis=1) % 4
     ("call", "message"),
     [
         (lambda: class_share(F[:8], K[:8], PAIRS[:8]), "`features` must have more samples than"),
-        (lambda: class_share(F, K[:3], PAIRS), r"`labels` must have the shape \(..., 16\)"),
+        (lambda: class_share(F, K[:3], PAIRS), r"`labels` must have the shape \(16,\)"),
         (lambda: class_share(F, K, PAIRS[:3]), r"`inputs` must have the shape \(16, d\)"),
-        (lambda: class_share(F, -K, PAIRS), r"`labels\[1\]` must be a finite real number ≥ 0"),
+        (lambda: class_share(F, -K, PAIRS), r"`labels\[1\]` must be a whole number ≥ 0"),
         (lambda: class_share(F * 1j, K, PAIRS), "`features` must be real"),
         (lambda: class_share(F, K, F * np.nan), "got nan"),
         (lambda: class_share(F, 0 * K, PAIRS), "0 classes beyond them"),

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from lazyrich.core import ArgumentError
 from lazyrich.measures import effective_width, manifold_distance
-from lazyrich.models import activation_kind
+from lazyrich.models import Attention, activation_kind
 
 INPUTS, OUTPUTS = 6, 3
 RELU, LINEAR, QUADRATIC = (activation_kind(name) for name in ("relu", "linear", "quadratic"))
@@ -397,5 +397,56 @@ def test_bad_input(arguments, options, message):
 def test_inside_a_trace():
     import jax
 
-    with pytest.raises(ArgumentError, match="`incoming and outgoing` must be known now"):
+    with pytest.raises(ArgumentError, match="`incoming` must be known now"):
         jax.jit(lambda u: effective_width(u, np.ones(2)).width)(np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("tolerance", [None, 0.1, 0.3])
+def test_units_that_are_heard_without_incoming_weights_are_not_prunable(tolerance):
+    """Sigmoid units answer ½ to all inputs when u = 0: only those without outgoing weights add nothing."""
+    u = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 0.0], [2.0, 1.0]])
+    v = np.array([1.0, 1.0, 1.0, 1e-4])
+    for kind in (activation_kind("sigmoid"), Attention(2, 4, softmax=True).kinds[0]):
+        assert effective_width(u, v, kind=kind, tolerance=tolerance).prunable == (3,)
+    assert effective_width(u, v, kind=RELU).prunable == (1, 2, 3)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10_000), st.sampled_from(["sigmoid", "relu", "tanh", "quadratic"]))
+def test_pruning_changes_the_map_by_no_more_than_the_tolerance(seed, name):
+    """Inputs of norm 1, and |σ(z)| ≤ |z|^p or ≤ 1: contributions bound what a unit adds."""
+    rng = np.random.default_rng(seed)
+    kind = activation_kind(name)
+    u = rng.standard_normal((30, 3)) * 10 ** rng.uniform(-3, 0, (30, 1))
+    v = rng.standard_normal((30, 2)) * 10 ** rng.uniform(-3, 0, (30, 1))
+    found = effective_width(u, v, kind=kind)
+    p = 0 if name == "sigmoid" else kind.degree or 1
+    bound = np.linalg.norm(u, axis=1) ** p * np.linalg.norm(v, axis=1)
+    assert sum(bound[list(found.prunable)]) <= found.tolerance.units * sum(bound) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("kind", [None, RELU, activation_kind("tanh")])
+def test_many_small_units_are_not_nothing(kind):
+    """Keeping only the large unit would lose most of the map."""
+    rng = np.random.default_rng(0)
+    directions = rng.standard_normal((1001, 20))
+    sizes = np.array([1.0, *[0.09] * 1000])[:, None]
+    u = sizes * directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    x = rng.standard_normal((500, 20))
+    parts = np.maximum(x @ u.T, 0) * sizes[:, 0]
+    lost = np.sqrt(np.mean(parts[:, 1:].sum(axis=1) ** 2) / np.mean(parts.sum(axis=1) ** 2))
+    found = effective_width(u, sizes, kind=kind)
+    assert lost > 0.8
+    assert found.width > 100
+    assert found.construction != "zero" or kind is not None
+
+
+def test_a_few_small_units_are_left_out():
+    """As before: a rest of a tenth in a handful of units is what plateaus have."""
+    rng = np.random.default_rng(0)
+    directions = rng.standard_normal((11, 20))
+    sizes = np.array([1.0, *[0.09] * 10])[:, None]
+    u = sizes * directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    for kind in (None, RELU):
+        found = effective_width(u, sizes, kind=kind)
+        assert (found.width, found.construction) == (1, "zero")

@@ -46,10 +46,10 @@ def test_relu_keeps_the_coefficient_and_not_the_whole():
     assert found.drift[-1].max() > 10 * moved.max()
 
 
-def test_is_minus_the_balance_of_units():
+def test_is_the_balance_of_units():
     layers = descent(1e-2, 3)
     one = layer_imbalance([w[-1] for w in layers])
-    matrix = -balance(layers[0][-1].T, layers[1][-1], matrix=True).values
+    matrix = balance(layers[0][-1].T, layers[1][-1], matrix=True).values
     assert one.coefficient[0] == pytest.approx(np.trace(matrix) / 3)
     assert one.residual[0] == pytest.approx(np.linalg.norm(matrix - one.coefficient[0] * np.eye(3)))
     assert np.all(one.drift == 0)

@@ -10,6 +10,7 @@ from scipy.integrate import solve_ivp
 from lazyrich.adapters import tangents
 from lazyrich.core import ArgumentError
 from lazyrich.measures import (
+    JacobianProducts,
     TangentKernel,
     lazy_or_rich,
     linearisation_gap,
@@ -141,13 +142,13 @@ def test_sketched_kernels_add_their_error(net):
     start, end = balanced(30, 1e-2, 0), trained(*balanced(30, 1e-2, 0))
     exact = lazy_or_rich(**net.evidence(start, tuple(end)))
     sketched = net.evidence(start, tuple(end), method="sketch", num_directions=200)
-    assert isinstance(sketched["first_kernel"], TangentKernel)
+    assert isinstance(sketched["start_kernel"], TangentKernel)
     found = lazy_or_rich(**sketched)
     assert found.uncertainty > exact.uncertainty
     assert abs(found.kernel_change - exact.kernel_change) < 4 * found.uncertainty
     assert found.function_change == exact.function_change
-    with pytest.raises(ArgumentError, match="`last_kernel` must be a sketch as the other is"):
-        lazy_or_rich(sketched["first_kernel"], np.eye(N))
+    with pytest.raises(ArgumentError, match="`end_kernel` must be a sketch as the other is"):
+        lazy_or_rich(sketched["start_kernel"], np.eye(N))
 
 
 @given(st.integers(0, 10**6), st.integers(2, 12), st.floats(0.01, 100))
@@ -157,7 +158,7 @@ def test_scales_do_not_matter_and_values_stay_between_0_and_1(seed, n, scale):
     A, B = rng.standard_normal((2, n, 5))
     f0, f, linear = rng.standard_normal((3, n, 2))
     K0, K = A @ A.T, B @ B.T
-    given_outputs = {"first_outputs": f0, "last_outputs": f, "linear_change": linear}
+    given_outputs = {"start_outputs": f0, "end_outputs": f, "linear_change": linear}
     found = lazy_or_rich(K0, K, **given_outputs, num_resamples=2)
     scaled = {name: scale * value for name, value in given_outputs.items()}
     other = lazy_or_rich(scale * K0, K / scale, **scaled, num_resamples=2)
@@ -191,19 +192,23 @@ EYE, F = np.eye(3), np.ones(3)
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: lazy_or_rich(np.zeros((3, 3)), EYE), "`first_kernel` must have a norm above 0, got 0.0"),
-        (lambda: lazy_or_rich(EYE, np.eye(2)), r"`last_kernel` must have the shape \(3, 3\)"),
-        (lambda: lazy_or_rich(EYE[None], EYE), r"`first_kernel` must have the shape \(n, n\).*each"),
-        (lambda: lazy_or_rich(EYE, np.full((3, 3), np.nan)), r"`last_kernel\[0, 0\]` must be a finite"),
-        (lambda: lazy_or_rich(EYE, EYE, first_outputs=F), "`last_outputs` must be given with the other two"),
-        (lambda: lazy_or_rich(EYE, EYE, first_outputs=F, last_outputs=F[:2], linear_change=F),
-         r"`last_outputs` must have the shape \(3,\) or \(3, c\), all three alike"),
-        (lambda: linearisation_gap(F, F, 0 * F), "`last_outputs` must differ from `first_outputs`"),
-        (lambda: linearisation_gap(F, None, F), "`last_outputs` must be given"),
-        (lambda: lazy_or_rich(EYE, EYE, first_weights=F), "`last_weights` must be given with the other"),
+        (lambda: lazy_or_rich(np.zeros((3, 3)), EYE), "`start_kernel` must have a norm above 0, got 0.0"),
+        (lambda: lazy_or_rich(EYE, -EYE), "`end_kernel` must have no negative eigenvalue, got '-1 times"),
+        (lambda: lazy_or_rich(np.triu(np.ones((3, 3))), EYE), "`start_kernel` must be symmetric, got .* 1"),
+        (lambda: lazy_or_rich(tangent_kernel(np.ones((2, 3, 4)), full=True), np.eye(6)),
+         "`end_kernel` must have 3 rows for each point as `start_kernel` has, got 1"),
+        (lambda: lazy_or_rich(EYE, np.eye(2)), r"`end_kernel` must have the shape \(3, 3\)"),
+        (lambda: lazy_or_rich(EYE[None], EYE), r"`start_kernel` must have the shape \(n, n\).*each"),
+        (lambda: lazy_or_rich(EYE, np.full((3, 3), np.nan)), r"`end_kernel\[0, 0\]` must be a finite"),
+        (lambda: lazy_or_rich(EYE, EYE, start_outputs=F), "`end_outputs` must be given with the other two"),
+        (lambda: lazy_or_rich(EYE, EYE, start_outputs=F, end_outputs=F[:2], linear_change=F),
+         r"`end_outputs` must have the shape \(3,\) or \(3, c\), all three alike"),
+        (lambda: linearisation_gap(F, F, 0 * F), "`end_outputs` must differ from `start_outputs`"),
+        (lambda: linearisation_gap(F, None, F), "`end_outputs` must be given"),
+        (lambda: lazy_or_rich(EYE, EYE, start_weights=F), "`end_weights` must be given with the other"),
         (lambda: lazy_or_rich(EYE, EYE, targets=[1.0, 2.0]), "`targets` must have 3 rows"),
-        (lambda: weight_movement([0.0], [1.0]), "`first` must not vanish"),
-        (lambda: weight_movement([1.0], [1.0, 2.0]), r"`last` must have the shape \(..., 1\)"),
+        (lambda: weight_movement([0.0], [1.0]), "`start` must not vanish"),
+        (lambda: weight_movement([1.0], [1.0, 2.0]), r"`end` must have the shape \(..., 1\)"),
         (lambda: lazy_or_rich(EYE, EYE, num_resamples=1), "`num_resamples` must be .* ≥ 2"),
     ],
 )  # fmt: skip
@@ -218,3 +223,56 @@ def test_the_kernel_of_the_outputs_matters_where_the_trace_does_not(net):
     full = [tangent_kernel(net.at(w), full=True).kernel for w in (start, end)]
     trace = [tangent_kernel(net.at(w)).kernel for w in (start, end)]
     assert kernel_distance(*full) > kernel_distance(*trace) > 0
+
+
+def test_full_kernels_know_their_points(net):
+    start, end = balanced(0, 1.0, 0), tuple(trained(*balanced(0, 1.0, 0)))
+    found = lazy_or_rich(**net.evidence(start, end, full=True), targets=X @ TARGET)
+    assert found.num_points == N
+    assert 0 < found.uncertainty < 0.5
+    Theta = [tangent_kernel(net.at(w), full=True).kernel for w in (start, end)]
+    assert found.kernel_distance == pytest.approx(kernel_distance(*Theta), rel=1e-12)
+    y = (X @ TARGET).ravel() - (X @ TARGET).mean()
+    H = np.eye(2 * N) - 1 / (2 * N)
+    aligned = [y @ K @ y / np.linalg.norm(H @ K @ H) / (y @ y) for K in Theta]
+    np.testing.assert_allclose(found.target_alignment, aligned, rtol=1e-10)
+
+
+def test_halves_on_which_a_sparse_kernel_vanishes_are_skipped():
+    sparse = np.zeros((10, 10))
+    sparse[0, 0] = sparse[1, 1] = 1
+    found = lazy_or_rich(sparse, sparse + np.diag(np.arange(10) < 2) * [1.0] * 10)
+    assert found.value == pytest.approx(0, abs=1e-7)
+    assert np.isfinite(found.uncertainty)
+    lonely = np.zeros((40, 40))
+    lonely[0, 0] = 1
+    assert np.isfinite(lazy_or_rich(lonely, np.eye(40)).uncertainty)
+
+
+def test_sketches_estimate_the_alignment_with_the_target_without_bias():
+    """Kernels of many directions, of which few are known: the plain alignment of sketches is far too low."""
+    rng, n, P = np.random.default_rng(1), 64, 400
+    y = rng.standard_normal((n, 2))
+    Js = (
+        rng.standard_normal((n, P)),
+        rng.standard_normal((n, P)) + 0.5 * y @ rng.standard_normal((2, P)),
+    )
+    exact = lazy_or_rich(*(J @ J.T for J in Js), targets=y)
+    assert exact.target_uncertainty == (0, 0)
+    found, said = [], []
+    for seed in range(40):
+        kernels = [
+            tangent_kernel(
+                JacobianProducts(n, 1, P, product=J.__matmul__), num_directions=30, seed=seed
+            )
+            for J in Js
+        ]
+        sketched = lazy_or_rich(*kernels, targets=y, num_resamples=2)
+        found.append([*sketched.target_alignment, sketched.alignment])
+        said.append(sketched.target_uncertainty)
+        plain = lazy_or_rich(*(k.kernel for k in kernels), targets=y, num_resamples=2)
+        assert plain.target_alignment[0] < 0.8 * exact.target_alignment[0]
+    mean, error = np.mean(found, axis=0), np.std(found, axis=0, ddof=1)
+    truth = [*exact.target_alignment, exact.alignment]
+    assert np.all(np.abs(mean - truth) < 3 * error / np.sqrt(40) + 0.02 * np.array(truth))
+    np.testing.assert_allclose(np.mean(said, axis=0), error[:2], rtol=0.4)

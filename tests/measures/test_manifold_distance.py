@@ -225,9 +225,9 @@ def test_no_weights_and_few_units():
     [
         (([[1.0]], [1.0], "flat"), {}, "`manifold` must be one of zero, equal, proportional, dependent, got"),
         (([[1.0]], [1.0], "equal"), {}, "`units` must be two or more to be equal, got 1"),
-        (([[1.0]], [1.0], "equal"), {"width": 0}, "`width` must be a finite real number ≥ 1"),
-        (([[1.0]], [1.0], "zero"), {"width": -1}, "`width` must be a finite real number ≥ 0"),
-        (([[1.0]], [1.0], "zero"), {"units": 1}, "`units` must be a finite real number ≥ 0 and ≤ 0"),
+        (([[1.0]], [1.0], "equal"), {"width": 0}, "`width` must be a whole number ≥ 1"),
+        (([[1.0]], [1.0], "zero"), {"width": -1}, "`width` must be a whole number ≥ 0"),
+        (([[1.0]], [1.0], "zero"), {"units": 1}, "`units` must be a whole number ≥ 0 and ≤ 0"),
         (([[1.0], [1.0]], [1.0, 1.0], "equal"), {"units": (1, 1)}, "`units` must be one or several"),
         (([[1.0]], [1.0], "zero"), {"either_sign": True}, "`either_sign` must be False but for proportional"),
         (([[1.0]], [1.0, 2.0], "zero"), {}, r"`outgoing` must have the shape \(1, N_v\)"),

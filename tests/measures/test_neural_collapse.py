@@ -151,22 +151,22 @@ X, Y = np.random.default_rng(2).standard_normal((6, 4)), [0, 1, 2, 0, 1, 2]
         ),
         ((X, np.eye(3)[Y]), r"`labels` must have the shape \(6,\).*argmax"),
         ((X, [0, 1, 2, 0, 1, 2.5]), r"`labels\[5\]` must be a whole number"),
-        ((X, [0, 1, 2, 0, 1, -1]), r"`labels\[5\]` must be a finite real number ≥ 0"),
+        ((X, [0, 1, 2, 0, 1, -1]), r"`labels\[5\]` must be a whole number ≥ 0"),
         ((X, Y[:5]), r"`labels` must have the shape \(6,\)"),
         (
             (X, Y, np.ones((3, 4))),
-            r"`weights` must have the shape \(4, 4\).*Transpose|none of class 3",
+            r"`second` must have the shape \(4, classes\).*Transpose",
         ),
         ((X, Y, np.eye(4, 3), np.zeros(4)), r"`bias` must have the shape \(3,\)"),
-        ((X, Y, None, np.zeros(3)), "`bias` must come with `weights`"),
+        ((X, Y, None, np.zeros(3)), "`bias` must come with `second`"),
         (
             (X, Y, np.diag([1.0, 1, 0, 0])[:, :3]),
-            "`weights` must not vanish, got 'zero for class 2'",
+            "`second` must not vanish, got 'zero for class 2'",
         ),
-        ((X, Y, np.ones((4, 3))), "`weights` must differ between classes"),
+        ((X, Y, np.ones((4, 3))), "`second` must differ between classes"),
         ((np.ones((6, 4)), Y), "`features` must have class means that differ"),
         ((X[0], Y), r"`features` must have the shape \(samples, width\)"),
-        ((X, Y, np.full((4, 3), np.nan)), r"`weights\[0, 0\]` must be a finite"),
+        ((X, Y, np.full((4, 3), np.nan)), r"`second\[0, 0\]` must be a finite"),
     ],
 )
 def test_bad_input(arguments, message):
@@ -192,7 +192,7 @@ def test_the_meter_wants_two_whole_passes():
     other.add(X, Y)
     with pytest.raises(ArgumentError, match="of earlier batches"):
         other.add(X[:, :3], Y)
-    with pytest.raises(ArgumentError, match="`weights` must be given for NC4"):
+    with pytest.raises(ArgumentError, match="`second` must be given for NC4"):
         CollapseMeter().compare(X)
 
 
@@ -210,10 +210,23 @@ def test_rank(rank):
 
 def test_rank_of_nothing_and_bad_input():
     assert feature_rank(np.zeros((3, 2))).numerical == feature_rank(np.zeros((3, 2))).effective == 0
-    assert feature_rank(np.ones((3, 2)), centred=True).numerical == 0
+    assert feature_rank(np.ones((3, 2)), centring="samples").numerical == 0
     with pytest.raises(
         ArgumentError, match=r"`features` must have the shape \(..., samples, width\)"
     ):
         feature_rank(np.ones(3))
     with pytest.raises(ArgumentError, match="`tolerance` must be a finite real number > 0 and < 1"):
         feature_rank(np.eye(2), tolerance=0)
+
+
+def test_the_first_half_twice_is_not_the_whole():
+    rng = np.random.default_rng(0)
+    x, k = rng.standard_normal((40, 5)), np.arange(40) % 3
+    meter = CollapseMeter(second=rng.standard_normal((5, 3)))
+    meter.add(x, k)
+    for _ in range(2):
+        meter.compare(x[:20])
+    with pytest.raises(
+        ArgumentError, match="`compare` must see the samples that `add` saw, each once"
+    ):
+        meter.result()

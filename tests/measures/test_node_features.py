@@ -11,6 +11,7 @@ from lazyrich.core import ArgumentError
 from lazyrich.measures import node_features
 from lazyrich.measures._irrep_chance import purity_chance
 from lazyrich.quantities import feature_energy
+from lazyrich.theory import GroupFeatures
 
 GROUPS = {
     "Z23": groups.cyclic(23),
@@ -131,6 +132,69 @@ def test_halves_that_disagree_do_not_generalise():
     assert not np.any(found.kind == "generalising")
 
 
+def annihilating(group):
+    """A node of S4 in an irrep of dimension 3 with ŵ₁ŵ₂ = 0: the halves do not share their inner vector."""
+    k = max(groups.irreps(group), key=lambda irrep: irrep.dimension)
+    x, y, z = np.eye(3)
+    halves = [
+        np.einsum("gij,ij->g", k.matrices.conj(), np.outer(*pair)) for pair in ((x, y), (z, x))
+    ]
+    return np.concatenate(halves).real
+
+
+def test_nodes_without_energy_do_not_generalise():
+    group = GROUPS["S4"]
+    every = np.argwhere(np.ones((24, 24)))
+    found = node_features(annihilating(group)[:, None], group, pairs=every)
+    assert found.purity[0] == pytest.approx(1)
+    assert found.agree[0]
+    assert found.energy[0] < 1e-20
+    assert found.energy_ratio[0] < 1e-20
+    assert found.kind[0] == "random"
+    assert found.num_features == 0
+    M = 23
+    short = waves(M, [3, 3, 3], np.zeros(3))
+    short[M:] *= [1.0, 0.5, 1e-6]
+    for pairs in (None, pairs_of(M, 0.5)[0]):
+        kinds = node_features(short, groups.cyclic(M), pairs=pairs).kind
+        assert (kinds == "generalising").tolist() == [True, True, False]
+
+
+def test_complex_nodes_have_complex_irreps():
+    """A maximum has both halves in one irrep; rotating against each other they have no energy."""
+    M, g = 23, np.arange(23)
+    spin = np.exp(2j * np.pi * 4 * g / M)
+    first = np.stack([[*spin, *spin], [*spin, *spin.conj()], [*spin.conj(), *spin.conj()]], axis=1)
+    group, every = groups.cyclic(M), np.argwhere(np.ones((M, M)))
+    found = node_features(first, group, pairs=every)
+    known = GroupFeatures(group, complex_weights=True).classify(first.T)
+    np.testing.assert_array_equal(found.kind == "generalising", known.is_maximum)
+    np.testing.assert_allclose(found.purity, known.purity, atol=1e-12)
+    np.testing.assert_allclose(found.energy, known.energy, atol=1e-12)
+    assert found.kind.tolist()[1] == "undecided"
+    np.testing.assert_array_equal(found.irrep[[0, 2]], known.family[[0, 2]] + 1)
+    assert found.num_features == 2  # a rotation and its inverse are two features
+    assert found.nodes_per_irrep.shape == (M,)
+
+
+@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.parametrize("is_complex", [False, True])
+def test_energy_ratios_of_maxima_and_of_random_halves(name, is_complex):
+    group, rng = GROUPS[name], np.random.default_rng(6)
+    features = GroupFeatures(group, complex_weights=is_complex)
+    maxima = np.concatenate([features.sample(k, 3, seed=k) for k in range(len(features.families))])
+    dimensions = np.repeat([family.dimension for family in features.families], 3)
+    found = node_features(maxima.T + 0.4, group)
+    np.testing.assert_allclose(found.energy_ratio, dimensions, rtol=1e-9)
+    if is_complex:
+        return
+    for k in range(1, len(groups.real_irreps(group))):
+        first = np.stack([pure(group, k, rng) for _ in range(400)], axis=1)
+        ratio = node_features(first, group).energy_ratio.mean()
+        kind = groups.irreps(group)[groups.real_irreps(group)[k].members[0]].kind
+        assert ratio == pytest.approx({"quaternionic": 2}.get(kind, 1), rel=0.1)
+
+
 def test_dead_nodes():
     M = 23
     first = waves(M, [1, 2, 3], np.zeros(3)) * np.array([1.0, 0.05, 0.0])
@@ -139,6 +203,9 @@ def test_dead_nodes():
     assert np.isnan(found.purity[2])
     assert found.num_features == 1
     assert found.share("generalising") == 1
+    longest = node_features(first, groups.cyclic(M), smallest=1)
+    assert longest.kind.tolist() == ["generalising", "dead", "dead"]
+    assert node_features(0 * first, groups.cyclic(M), smallest=0).kind.tolist() == ["dead"] * 3
 
 
 @pytest.mark.parametrize("sigma", ["quadratic", "relu", lambda z: z**2])
@@ -220,7 +287,7 @@ W, G = np.ones((14, 2)), groups.cyclic(7)
         ),
         (
             lambda: node_features(W, G, pairs=[[0, 7], [1, 1]]),
-            r"`pairs\[0, 1\]` must be a finite real number ≥ 0 and ≤ 6",
+            r"`pairs\[0, 1\]` must be a whole number ≥ 0 and ≤ 6",
         ),
         (
             lambda: node_features(W, G, pairs=[[0, 1]]),

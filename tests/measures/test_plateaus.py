@@ -230,15 +230,18 @@ def test_a_noisy_fall_has_no_plateaus_within():
         assert sum(plateaus(STEPS, y).num_drops == 1 for y in noisy) >= 19
 
 
-def random_staircase(rng):
-    """Ramps, tanh steps and sudden exponential decays, with noise, on uneven and on logarithmic grids."""
+def random_staircase(rng, fewest=10, rises=False, least=100):
+    """Ramps, tanh steps and sudden exponential decays, with noise, on uneven and on logarithmic grids.
+
+    Rests have at least `fewest` records; there are at least `least` in all. With `rises` some stairs go up.
+    """
     shapes = [
         lambda z: 0.5 * (1 - np.tanh(2.2 * z)),
         lambda z: np.clip(0.5 - 0.8 * z, 0, 1),
         lambda z: np.exp(-2.3 * np.clip(z + 0.3, 0, 300)),
     ]
     while True:
-        number, size = int(rng.integers(1, 5)), int(rng.integers(100, 400))
+        number, size = int(rng.integers(1, 5)), int(rng.integers(least, 4 * least))
         sizes = rng.dirichlet(np.full(number, 3.0))
         if rng.random() < 0.5:
             time = np.unique(np.round(np.geomspace(1, 10 ** rng.uniform(3, 6), size)))
@@ -251,17 +254,18 @@ def random_staircase(rng):
         begins, stops = np.append(times - widths, time[-1]), np.append(time[0], times + widths)
         resting = np.searchsorted(time, begins) - np.searchsorted(time, stops)
         wider = np.maximum(np.append(widths, widths[-1]), np.append(widths[0], widths))
-        noise = rng.choice([0, rng.uniform(0.01, 0.1)])
+        noise = rng.choice([0, rng.uniform(0.01, 0.1)]) if fewest >= 10 else 0.0
         heights = 1 - np.cumsum(sizes) + sizes
+        signs = rng.choice([-1, 1], number) if rises else np.ones(number)
         if (
             sizes.min() > 0.06
             and np.all(sizes > 3 * noise * heights)
-            and resting.min() >= 10
+            and resting.min() >= fewest
             and np.all(begins - stops > np.append(2 * wider[:-1], 5 * wider[-1]))
         ):
             loss = sum(
-                a * shapes[rng.integers(3)]((time - T) / w)
-                for a, T, w in zip(sizes, times, widths, strict=True)
+                a * (shapes[rng.integers(3)]((time - T) / w) + (sign < 0)) * sign
+                for a, T, w, sign in zip(sizes, times, widths, signs, strict=True)
             )
             return time, loss * (1 + noise * rng.standard_normal(time.size)), number
 
@@ -269,6 +273,16 @@ def random_staircase(rng):
 def test_random_staircases():
     rng = np.random.default_rng(4)
     cases = [random_staircase(rng) for _ in range(100)]
+    right = sum(kind(plateaus(time, loss)) == (n + 1, n, True, True) for time, loss, n in cases)
+    assert right >= 97
+
+
+@pytest.mark.parametrize(
+    ("fewest", "least", "rises"), [(3, 30, False), (3, 30, True), (10, 100, True)]
+)
+def test_random_staircases_with_few_records_and_rises(fewest, least, rises):
+    rng = np.random.default_rng(4)
+    cases = [random_staircase(rng, fewest, rises, least) for _ in range(100)]
     right = sum(kind(plateaus(time, loss)) == (n + 1, n, True, True) for time, loss, n in cases)
     assert right >= 97
 
@@ -330,6 +344,11 @@ def test_text():
     assert falling[3].startswith("  end      still falling at 2000, loss 0.5")
 
 
+def test_text_keeps_the_digits_of_levels_that_are_known_well():
+    loss = 2.965 / (1 + np.exp((STEPS - 1000) / 20))
+    assert "loss 2.965 ±" in str(plateaus(STEPS, loss)).splitlines()[1]
+
+
 @pytest.mark.parametrize(
     ("time", "loss", "options", "message"),
     [
@@ -353,7 +372,7 @@ def test_bad_input(time, loss, options, message):
 def test_traces_are_refused():
     import jax
 
-    with pytest.raises(ArgumentError, match="`time and loss` must be known now"):
+    with pytest.raises(ArgumentError, match="`loss` must be known now"):
         jax.jit(lambda loss: plateaus(STEPS, loss).levels)(two_steps())
 
 
@@ -372,3 +391,52 @@ def test_a_doubtful_plateau_does_not_take_the_others_along():
             found = plateaus(t, y)
             assert found.starts_on_plateau, (first, second)
             assert found.ends_on_plateau, (first, second)
+
+
+@pytest.mark.parametrize("records", [3, 4, 5])
+@pytest.mark.parametrize(
+    "levels", [(1, 0.5, 0), (1, 0.7, 0.4, 0), (0.2, 1, 0.5), (3, 2, 2.5, 0, 1)]
+)
+def test_stairs_of_a_few_records(levels, records):
+    loss = np.repeat(levels, records)
+    found = plateaus(np.arange(float(loss.size)), loss)
+    assert kind(found) == (len(levels), len(levels) - 1, True, True)
+    np.testing.assert_allclose(found.levels, levels, atol=1e-12)
+    middles = records * np.arange(1, len(levels)) - 0.5
+    np.testing.assert_allclose(found.drop_times, middles, atol=0.51)
+
+
+def overfits(time):
+    """Falls from 1 to 0 at 300, and rises again to 0.3 at 2000."""
+    return 1 / (1 + np.exp((time - 300) / 20)) + 0.3 * np.clip((time - 400) / 1600, 0, 1)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+def test_a_loss_that_rises_again_keeps_its_minimum(noise):
+    rng = np.random.default_rng(0)
+    found = plateaus(STEPS, overfits(STEPS) + noise * rng.standard_normal(STEPS.size))
+    assert found.num_drops == 2
+    exact = np.array([1, overfits(STEPS).min(), 0.3])
+    assert np.all(np.abs(found.levels - exact) < 3 * found.level_uncertainties + 1e-3)
+    assert np.all(found.level_uncertainties < 2 * noise + 1e-3)
+    np.testing.assert_allclose(found.drop_sizes, -np.diff(found.levels), atol=1e-12)
+    assert not found.ends_on_plateau
+    assert found.drop_times[0] == pytest.approx(300, abs=15)
+    assert "rise" in str(found)
+    assert "still rising at 2000" in str(found)
+
+
+def test_a_turn_is_no_plateau():
+    time = np.linspace(0, 2, 201)
+    found = plateaus(time, 1 + np.abs(time - 1))
+    assert kind(found) == (0, 2, False, False)
+    # a tip of one record is a spike, and is cut: by what the curve moves in a cell of the grid, 0.01
+    np.testing.assert_allclose(found.levels, [2, 1.01, 2], atol=1e-3)
+    assert found.starts[1] == found.ends[1] == pytest.approx(1, abs=0.02)
+    assert str(found).splitlines()[3].startswith("  turn     at ")
+
+
+def test_start_rising():
+    found = plateaus(STEPS, 1 + STEPS / 2000)
+    assert str(found).splitlines()[1].startswith("  start    rising from 0")
+    assert "still rising" in str(found)

@@ -387,3 +387,59 @@ def test_text():
     )
     assert found.verdict == "saddle"
     assert "from there to here: the times are guesses" in repr(found)
+
+
+def exponential(w):
+    """The loss e^−x of the first weight; the others do not matter."""
+    return np.array([-np.exp(-w[0]), *np.zeros(w.size - 1)])
+
+
+def exponential_product(w, v):
+    return np.array([np.exp(-w[0]) * v[0], *np.zeros(w.size - 1)])
+
+
+@pytest.mark.parametrize("others", [(), (1000.0,), (1e5, -3e4)])
+def test_weights_that_do_not_matter_give_no_fixed_point_at_infinity(others):
+    found = saddle_certificate(exponential, exponential_product, [1.0, *others])
+    assert found.verdict == "neither"
+    assert found.gradient_norm == pytest.approx(np.exp(-1))
+
+
+@pytest.mark.parametrize("norm", [10.0, 1e3])
+def test_separable_classes_have_no_fixed_point(norm):
+    """Logistic regression on separable data, with a large weight on an input that is always 0."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3))
+    X[:, 2] = 0
+    y = np.sign(X[:, 0] + 0.5 * X[:, 1])
+
+    def slopes(w):
+        return 1 / (1 + np.exp(y * (X @ w)))
+
+    found = saddle_certificate(
+        lambda w: -X.T @ (y * slopes(w)) / 40,
+        lambda w, v: X.T @ (slopes(w) * (1 - slopes(w)) * (X @ v)) / 40,
+        [1.0, 0.5, norm], radius=norm,
+    )  # fmt: skip
+    assert found.verdict == "neither"
+
+
+@pytest.mark.parametrize("order", [3, 4, 6, 10])
+def test_saddles_of_high_order_are_still_found(order):
+    """The loss x^p/p: Newton's steps shrink, if slowly."""
+    found = saddle_certificate(
+        lambda w: w ** (order - 1), lambda w, v: (order - 1) * w ** (order - 2) * v, [0.05]
+    )
+    assert found.verdict == "degenerate"
+
+
+def test_a_small_negative_eigenvalue_beyond_its_error_is_a_saddle():
+    eigenvalues = np.linspace(0.1, 1, 3000)
+    eigenvalues[0] = -5e-7
+    gradient, product, _ = quadratic_form(eigenvalues)
+    found = saddle_certificate(gradient, product, np.zeros(3000))
+    assert found.lowest == pytest.approx(-5e-7, rel=1e-3)
+    assert found.lowest_error < 1e-8
+    assert found.verdict == "saddle"
+    assert (found.index, found.index_is_exact) == (1, False)
+    assert saddle_certificate(gradient, product, np.zeros(3000), tolerance=1e-6).index == 0

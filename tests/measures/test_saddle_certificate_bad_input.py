@@ -27,7 +27,7 @@ BAD_ARGUMENTS = [
     ({"radius": -1}, "`radius` must be a finite real number ≥ 0, got -1"),
     ({"tolerance": np.nan}, "`tolerance` must be a finite real number ≥ 0, got nan"),
     ({"max_dense": 1.5}, "`max_dense` must be a whole number"),
-    ({"max_index": 0}, "`max_index` must be a finite real number ≥ 1, got 0"),
+    ({"max_index": 0}, "`max_index` must be a whole number ≥ 1, got 0"),
     ({"accuracy": 0}, "`accuracy` must be a finite real number > 0 and < 1, got 0"),
 ]  # fmt: skip
 BAD_GRADIENTS = [

@@ -54,13 +54,13 @@ def test_a_single_sample_has_no_known_uncertainty():
     assert skill_strength([1.0, 2.0], [[1, 0], [0, 1]]).uncertainty.tolist() == [np.inf, np.inf]
 
 
-def test_emergence_times_by_crossing():
+def test_saturation_times_by_crossing():
     """The recipe of the docstring, on the solvable model."""
     model = Emergence(TASK.frequencies, TASK.target_scale, start=1e-3)
     time = np.linspace(0, 20, 2000)
     recorded = skill_strength(model.strengths(time) @ G.T, G).strength
     found = crossing_time(time, recorded.T, TASK.target_scale / 2).time
-    np.testing.assert_allclose(found, model.emergence_times().time, rtol=1e-4)
+    np.testing.assert_allclose(found, model.saturation_time(0.5).time, rtol=1e-4)
 
 
 def test_bad_input():

@@ -100,7 +100,8 @@ def test_by_layers_it_is_the_same(jacobian):
     first = np.einsum("noh,gh,ng->nog", second, WEIGHTS["v"], 1 - h1**2)
     ones = np.column_stack([X, np.ones(N)])  # with a bias
     found = layered_tangent_kernel([(ones, first), (h1, second), (h2, last)])
-    np.testing.assert_allclose(found, dense(jacobian, False), rtol=1e-11)
+    assert (found.method, found.uncertainty) == ("layers", 0.0)
+    np.testing.assert_allclose(found.kernel, dense(jacobian, False), rtol=1e-11)
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -227,13 +228,17 @@ def test_random_features_have_a_constant_kernel():
          "`rows` must return finite numbers, got NaN or inf"),
         (lambda: tangent_kernel(JacobianProducts(2, 1, 3, product=lambda v: np.ones(5))),
          r"`product` must return an array of shape \(2, 1\)"),
+        (lambda: tangent_kernel(JacobianProducts(2, 3, 4, product=lambda v: np.ones((3, 2)))),
+         r"`product` must return an array of shape \(2, 3\), got \(3, 2\)"),
+        (lambda: tangent_kernel(np.ones((2, 3)), method="sketch"),
+         '`method` must be "auto" or "exact" for a Jacobian that is there'),
         (lambda: tangent_kernel(JacobianProducts(2, 1, 3, product=np.cumsum), method="exact"),
          "`rows` must be given for an exact kernel"),
         (lambda: tangent_kernel(JacobianProducts(2, 1, 3, rows=len), method="sketch"),
          "`product` must be given for a sketch"),
         (lambda: tangent_kernel(JacobianProducts(2, 1, 3, product=len), num_directions=1),
          "`num_directions` must be .* ≥ 2"),
-        (lambda: sketched_kernel_distance(np.eye(2), np.eye(2)), "`first` must be a sketch, got 'ndarray'"),
+        (lambda: sketched_kernel_distance(np.eye(2), np.eye(2)), "`start` must be a sketch, got 'ndarray'"),
         (lambda: layered_tangent_kernel([]), "`layers` must hold at least one layer"),
         (lambda: layered_tangent_kernel([(np.ones((2, 3)), np.ones((3, 1, 1)))]),
          r"`layers\[0\]` must be inputs"),

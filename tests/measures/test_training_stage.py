@@ -219,7 +219,7 @@ def call(first=W, second=V, features=None, labels=LABELS, **rest):
         ({"later": (W, W)}, r"`later` must have the shape \(3, 7\)"),
         ({"features": np.ones((44, 4))}, "`features` must have the shape"),
         ({"features": lambda W: np.full((44, 3), np.nan)}, "got nan"),
-        ({"labels": np.arange(44)}, r"`labels\[7\]` must be a finite real number ≥ 0 and ≤ 6"),
+        ({"labels": np.arange(44)}, r"`labels\[7\]` must be a whole number ≥ 0 and ≤ 6"),
         ({"ridge": -1}, "`ridge` must be a finite real number ≥ 0"),
         ({"group": groups.cyclic(5)}, r"`first` must have the shape \(..., 10, nodes\)"),
     ],

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lazyrich.core import ArgumentError
-from lazyrich.measures import consecutive_epochs, weight_change
+from lazyrich.measures import weight_change
 
 
 @given(st.integers(0, 10**6), st.booleans())
@@ -53,15 +53,6 @@ def test_a_node_without_weights_has_no_direction():
     assert np.isnan(weight_change([[0.0]], [[1.0]]).whole)
 
 
-def test_consecutive_epochs():
-    grid = np.unique(np.round(np.geomspace(1, 600, 30)).astype(int))
-    epochs = consecutive_epochs(grid)
-    assert np.all(np.diff(epochs) > 0)
-    assert np.all(epochs[1::2] - epochs[::2] == 1)
-    assert set(epochs[::2]) <= set(grid)
-    assert set(grid) <= set(epochs)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -75,8 +66,6 @@ def test_consecutive_epochs():
         ),
         (lambda: weight_change([[np.nan]], [[1.0]]), "finite real number, got nan"),
         (lambda: weight_change(None, [[1.0]]), "`before` must be a finite real number"),
-        (lambda: consecutive_epochs([3, 2]), "`epochs` must increase strictly"),
-        (lambda: consecutive_epochs([0.5]), "whole number"),
     ],
 )
 def test_bad_input(call, message):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lazyrich.core import ArgumentError, AssumptionError
-from lazyrich.models import TwoLayerWeights, balanced_weights, symmetrised
+from lazyrich.models import MLP, TwoLayerWeights, balanced_weights, symmetrised
 
 
 @settings(max_examples=60)
@@ -91,3 +91,13 @@ def test_the_reason_is_told():
         AssumptionError, match=r"λ = -2 at a width of 3 with 2 inputs: the first layer"
     ):
         balanced_weights(jax.random.key(0), 2, 3, 4, imbalance=[0.0, -2.0])
+
+
+def test_weights_of_an_mlp_are_refused_by_name():
+    weights = MLP((3, 4, 2), bias=False).init(jax.random.key(0), 1.0)
+    with pytest.raises(
+        ArgumentError, match=r"two layers alone, got 'MLPWeights'. Pass `TwoLayerWeights"
+    ):
+        symmetrised(weights)
+    both = symmetrised(TwoLayerWeights(*weights.matrices))
+    assert both.first.shape == (3, 8)

@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from lazyrich import simulate, tasks, theory
 from lazyrich.core import ArgumentError
@@ -80,11 +81,13 @@ def test_training_the_diagonal_network_follows_its_modes():
     S = np.array([1.0, -0.7])
     task = tasks.GaussianRegression(np.diag(variances), lambda x: x @ S[:, None])
     start = TwoLayerWeights(np.diag(a), np.array([[0.3], [0.2]]))
-    training = simulate.Supervised(Layerwise.diagonal(2), task, lambda key: start, population=3)
+    training = simulate.Supervised(
+        Layerwise.diagonal(2), task, initial_weights=lambda seed: start, population=3
+    )
     run = simulate.gradient_descent(training, [0, 2000], learning_rate=5e-4, seeds=[0])
     found = np.einsum("ji,j->i", run.incoming.values[0, 1], run.outgoing.values[0, 1, :, 0])
     # the loss has no ½: twice as fast
-    exact = theory.DiagonalNetwork(a, [0.3, 0.2], S, variances).product(2.0)
+    exact = theory.DiagonalNetwork(a, [0.3, 0.2], S, variances).modes(2.0)
     np.testing.assert_allclose(found, exact, atol=2e-3)
 
 
@@ -92,7 +95,7 @@ def test_more_neurons_than_weights_are_not_mixed_where_connections_are_missing()
     mask = np.zeros((2, 9), bool)
     mask[0, :5], mask[1, 5:] = True, True
     task = tasks.GaussianRegression(2, lambda x: x[:, :1])
-    training = simulate.Supervised(Layerwise(mask), task, initial=0.1, population=3)
+    training = simulate.Supervised(Layerwise(mask), task, initial_std=0.1, population=3)
     run = simulate.gradient_descent(training, [0, 3], learning_rate=0.1, seeds=[0])
     assert np.all(run.incoming.values[0, 1].T[~mask] == 0)
 
@@ -122,9 +125,89 @@ def test_the_linear_model():
      (lambda: Layerwise.diagonal(3).apply(weights_of(Layerwise.diagonal(3)), X[:, :2]),
       r"`inputs` must have the shape \(samples, 3\), got \(5, 2\)"),
      (lambda: LinearModel(2, lambda x: x[:, :1]).apply(np.ones((2, 1)), X), "`feature_map` must give"),
-     (lambda: Layerwise.diagonal(3).apply(weights_of(Layerwise.full(3, 4)), X), "`weights.first` must have"),
+     (lambda: Layerwise.diagonal(3).apply(weights_of(Layerwise.full(3, 4)), X), "`weights` must be arrays"),
      (lambda: Layerwise.diagonal(3).units(weights_of(Layerwise.diagonal(3)), 1), "`layer` must")],
 )  # fmt: skip
 def test_bad_input(make, message):
     with pytest.raises(ArgumentError, match=message):
         make()
+
+
+TIMES = np.array([0.0, 0.5, 2.0, 6.0])
+
+
+def trained(model, weights, inputs, targets, last_learns=True):
+    """Outputs along the flow of ½ mean ‖f − y‖², by Runge–Kutta and automatic differentiation."""
+    split, shapes = weights.first.size, [w.shape for w in weights]
+
+    def unflat(flat):
+        return TwoLayerWeights(flat[:split].reshape(shapes[0]), flat[split:].reshape(shapes[1]))
+
+    def loss(flat):
+        return ((model.apply(unflat(flat), inputs) - targets) ** 2).sum() / (2 * len(inputs))
+
+    slope, learns = jax.jit(jax.grad(loss)), np.arange(split + weights.second.size) < split
+    learns = learns | last_learns
+    with jax.enable_x64(True):
+        start = np.concatenate([w.ravel() for w in weights])
+        velocity = lambda t, flat: -np.asarray(slope(flat)) * learns  # noqa: E731
+        flat = solve_ivp(
+            velocity, (0, TIMES[-1]), start, "DOP853", TIMES, rtol=1e-11, atol=1e-12
+        ).y.T
+        return np.stack([model.apply(unflat(row), inputs) for row in flat])
+
+
+WHITE = np.linalg.qr(np.random.default_rng(5).standard_normal((8, 3)))[0] * np.sqrt(8)
+VARIANCE, TARGET = np.array([1.0, 0.5, 0.2]), np.array([1.0, -2.0, 0.7])
+
+
+def linear_model():
+    """One neuron for each feature, the last layer of ones and frozen: a model linear in its weights."""
+    X, a = WHITE * np.sqrt(VARIANCE), np.array([0.1, 0.3, -0.2])
+    model, weights = Layerwise.diagonal(3), TwoLayerWeights(np.diag(a), np.ones((3, 1)))
+    found = trained(model, weights, X, X @ TARGET[:, None], last_learns=False)
+    return found[..., 0], theory.LinearModes(TARGET, VARIANCE, a).modes(TIMES) @ X.T
+
+
+def diagonal_network():
+    X, (a, b) = WHITE * np.sqrt(VARIANCE), np.array([[0.1, 0.3, -0.2], [0.2, -0.1, 0.5]])
+    model, weights = Layerwise.diagonal(3), TwoLayerWeights(np.diag(a), b[:, None])
+    found = trained(model, weights, X, X @ TARGET[:, None])
+    return found[..., 0], theory.DiagonalNetwork(a, b, TARGET, VARIANCE).modes(TIMES) @ X.T
+
+
+def scalar_network():
+    """One feature that all neurons read."""
+    a, b = np.random.default_rng(6).standard_normal((2, 4))
+    x, weights = WHITE[:, :1], TwoLayerWeights(a[None], b[:, None])
+    found = trained(Layerwise.full(1, 4), weights, x, 1.5 * x)
+    return found[..., 0], theory.ScalarNetwork(a, b, 1.5).output(TIMES)[:, None] * WHITE[:, 0]
+
+
+def linear_network():
+    """All connections, from a balanced start with the singular vectors of the task."""
+    rng = np.random.default_rng(7)
+    C, R = rng.standard_normal((3, 2)), np.linalg.qr(rng.standard_normal((4, 4)))[0][:, :2]
+    U, _, Vt = np.linalg.svd(C, full_matrices=False)
+    root = np.sqrt([0.1, 0.02])
+    weights = TwoLayerWeights((U * root) @ R.T, (R * root) @ Vt)
+    found = trained(Layerwise.full(3, 4, 2), weights, WHITE, WHITE @ C)
+    return found, WHITE @ theory.LinearNetworkModes.from_weights(C.T, weights).product(TIMES)
+
+
+def unconstrained_features():
+    """All connections, and a feature map that tells samples apart and nothing else."""
+    labels = [0, 0, 1, 1, 2]
+    solution = theory.UnconstrainedFeatures.small(labels, width=4, initial_std=0.3)
+    weights = TwoLayerWeights(solution.first, solution.second)
+    found = trained(Layerwise.full(5, 4, 3), weights, np.eye(5), solution.targets)
+    return found, solution.outputs(TIMES)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [linear_model, diagonal_network, scalar_network, linear_network, unconstrained_features],
+)
+def test_the_solvable_models_are_cases_of_it(case):
+    found, solved = case()
+    np.testing.assert_allclose(found, solved, atol=1e-9 * np.abs(solved).max())

@@ -127,7 +127,7 @@ def test_bad_scales_and_inputs():
         network.lecun(layers=(1.0, 2.0))
     with pytest.raises(ArgumentError, match="`scale` must"):
         network.lecun(-1.0)
-    with pytest.raises(ArgumentError, match=r"`inputs` must have 5 entries"):
+    with pytest.raises(ArgumentError, match=r"`inputs` must have the shape \(samples, 5\)"):
         network.apply(weights_of(network), X[:, :4])
     with pytest.raises(ArgumentError, match="`layer` must"):
         network.units(weights_of(network), 2)

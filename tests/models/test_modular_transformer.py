@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 from lazyrich.core import ArgumentError
+from lazyrich.groups import cyclic
 from lazyrich.models import ModularTransformer
-from lazyrich.tasks import ModularAddition
+from lazyrich.tasks import GroupArithmetic
 
-NETWORK = ModularTransformer(modulus=5, dimension=8, heads=2, width=12, output_scale=1.7)
+NETWORK = ModularTransformer(num_symbols=5, dimension=8, heads=2, width=12, output_scale=1.7)
 WEIGHTS = NETWORK.init(jax.random.key(1), 0.8)
 PAIRS = np.indices((5, 5)).reshape(2, -1).T
 
@@ -68,7 +69,7 @@ def test_output_scale_and_float32():
 
 def test_start():
     network = ModularTransformer(97, 128, 4, 512)
-    std = network.start(scale=2.0, embedding_scale=0.25)
+    std = network.lecun(scale=2.0, embedding_scale=0.25)
     weights = network.init(jax.random.key(0), std)
     assert np.std(weights.tokens) * np.sqrt(128) == pytest.approx(0.5, rel=0.05)
     assert np.std(weights.queries) * np.sqrt(128) == pytest.approx(2, rel=0.05)
@@ -79,21 +80,21 @@ def test_start():
 
 
 def test_split_of_the_task_fits():
-    train, test = ModularAddition(5, 0.6).split(jax.random.key(0))
+    train, test = GroupArithmetic(cyclic(5), 0.6).split(jax.random.key(0))
     assert train.inputs.shape == (15, 2)
     assert test.inputs.shape == (10, 2)
     both = np.concatenate([train.inputs, test.inputs])
     assert len({tuple(pair) for pair in both.tolist()}) == 25
-    labels = np.concatenate([train.labels, test.labels])
+    labels = np.concatenate([train.targets, test.targets])
     np.testing.assert_array_equal(labels.argmax(1), both.sum(1) % 5)
     assert train.weights.sum() == pytest.approx(1)
-    assert applied(pairs=train.inputs).shape == train.labels.shape
+    assert applied(pairs=train.inputs).shape == train.targets.shape
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"modulus": 1}, "`modulus` must"),
+        ({"num_symbols": 1}, "`num_symbols` must"),
         ({"heads": 3}, "`heads` must divide `dimension`, 8, got 3"),
         ({"width": 0}, "`width` must"),
         ({"output_scale": 0.0}, "`output_scale` must"),
@@ -101,7 +102,9 @@ def test_split_of_the_task_fits():
 )
 def test_bad_network(arguments, message):
     with pytest.raises(ArgumentError, match=message):
-        ModularTransformer(**{"modulus": 5, "dimension": 8, "heads": 2, "width": 12, **arguments})
+        ModularTransformer(
+            **{"num_symbols": 5, "dimension": 8, "heads": 2, "width": 12, **arguments}
+        )
 
 
 @pytest.mark.parametrize("pairs", [PAIRS[:, :1], PAIRS.astype(float)])

@@ -31,7 +31,7 @@ def dense(network, weights, pairs):
 
 @pytest.mark.parametrize(
     "arguments",
-    [{}, {"activation": "relu", "output_scale": 3.0}, {"activation": "silu", "num_outputs": 7},
+    [{}, {"activation": "relu", "output_scale": 3.0}, {"activation": "silu", "output_dimension": 7},
      {"activation": "tanh", "middle_layers": 2}, {"middle_layers": 1, "residual": False},
      {"complex_weights": True}, {"complex_weights": True, "middle_layers": 1}],
 )  # fmt: skip
@@ -93,9 +93,9 @@ def test_complex_start_has_random_phases_and_the_same_size():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"num_symbols": 1}, "`num_symbols` must be a finite real number ≥ 2"),
+        ({"num_symbols": 1}, "`num_symbols` must be a whole number ≥ 2"),
         ({"width": 0}, "`width` must"),
-        ({"num_outputs": 0}, "`num_outputs` must"),
+        ({"output_dimension": 0}, "`output_dimension` must"),
         ({"middle_layers": -1}, "`middle_layers` must"),
         ({"activation": "swish"}, "`activation` must be a function or one of"),
         ({"activation": "relu", "complex_weights": True}, "for complex weights"),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lazyrich import models
 from lazyrich.core import ArgumentError
-from lazyrich.models import Attention, Convolution, Deep, SkipNetwork, TwoLayer, Units
+from lazyrich.models import Attention, Convolution, Deep, SkipNetwork, TwoLayer, UnitKind, Units
 from lazyrich.models._activations import _NAMED
 from lazyrich.models._unit_kind import kind_of
 
@@ -18,6 +18,8 @@ NETWORKS = {
     "linear with bias": TwoLayer(2, 4, 1, "linear", bias=True),
     "sigmoid with bias": TwoLayer(2, 4, 1, "sigmoid", bias=True),
     "convolution": Convolution(5, 4, kernel=2, stride=1, output_dimension=2),
+    "convolution with bias": Convolution(5, 4, kernel=2, output_dimension=2, bias=True),
+    "relu convolution with bias": Convolution(4, 4, stride=2, activation="relu", bias=True),
     "relu convolution": Convolution(4, 4, kernel=2, stride=2, activation="relu"),
     "attention": Attention(3, 4),
     "attention of rank 2": Attention(3, 4, rank=2, output_dimension=2),
@@ -48,12 +50,14 @@ def draw(network, seed, std=1.0):
 
 
 def inputs_of(network, seed, samples=7):
-    first = network.first if isinstance(network, Deep) else network
     rng = np.random.default_rng(seed)
-    if isinstance(first, Attention):
-        return rng.standard_normal((samples, 6, first.token_dimension))
-    size = first.input_length if isinstance(first, Convolution) else first.input_dimension
-    return rng.standard_normal((samples, size))
+    return rng.standard_normal((samples, *(size or 6 for size in network.input_shape)))
+
+
+def test_shape_of_inputs_with_a_feature_map_is_not_known():
+    with pytest.raises(ArgumentError, match="`network` must know its inputs' shape"):
+        _ = models.LinearModel(2).input_shape
+    assert models.MLP((5, 4, 3)).input_shape == (5,)
 
 
 def outputs(network, weights, seed):
@@ -168,6 +172,28 @@ def test_a_users_function_is_judged_like_a_named_one(name):
     assert kind_of(function) == declared
 
 
+@pytest.mark.parametrize("edge", [1e-4, 0.1, 6.0, 1e3, 1e7])
+def test_functions_that_bend_far_out_are_not_homogeneous(edge):
+    """ReLU6 and its like, a line that is cut at both ends, and a line that bends near zero."""
+    for function in (
+        lambda z: np.clip(z, 0, edge),
+        lambda z: np.clip(z, -edge, edge),
+        lambda z: np.where(np.abs(z) < edge, z, 2 * z),
+    ):
+        kind = kind_of(function)
+        assert kind == UnitKind(1)
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [(lambda z: np.where(z > 0, z, 0.1 * z), UnitKind(1, 1)), (lambda z: 3 * z, UnitKind(1, 1, True, True)),
+     (lambda z: z**5, UnitKind(5, 5, True)), (lambda z: np.abs(z), UnitKind(1, 1)),
+     (lambda z: np.expm1(z), UnitKind(1)), (lambda z: z * np.abs(z), UnitKind(2, 2))],
+)  # fmt: skip
+def test_functions_that_are_homogeneous_stay_so(function, kind):
+    assert kind_of(function) == kind
+
+
 def test_functions_that_vanish_are_refused():
     with pytest.raises(ArgumentError, match="`activation` must not vanish around zero"):
         models.activation_kind(lambda z: 0 * z)
@@ -248,7 +274,7 @@ def test_skipping_connections_are_those_of_the_paper():
             lambda: Deep(TwoLayer(2, 3, 4), ("linear", "linear")),
             "`widths` must have one entry fewer",
         ),
-        (lambda: Deep(TwoLayer(2, 3, 4), ("nonsense",)), "`activation` must"),
+        (lambda: Deep(TwoLayer(2, 3, 4), ("nonsense",)), "`activations\\[0\\]` must"),
         (lambda: TwoLayer(2, 0), "`width` must"),
         (lambda: TwoLayer(2, 3).units(draw(TwoLayer(2, 3), 0), 1), "`layer` must"),
         (

@@ -103,7 +103,7 @@ def test_one_class_has_energy_only_without_centring():
     labels = np.ones(3, int)
     assert feature_energy(w, pairs, labels) == pytest.approx(0, abs=1e-28)
     expected = 0.5 * np.sum((w[pairs[:, 0]] + w[3 + pairs[:, 1]]) ** 2) ** 2
-    assert feature_energy(w, pairs, labels, centred=False) == pytest.approx(expected)
+    assert feature_energy(w, pairs, labels, centring="none") == pytest.approx(expected)
 
 
 def test_blocks_change_nothing(monkeypatch):

@@ -52,10 +52,10 @@ def test_many_at_once_and_traced():
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [
-        (np.zeros((2, 2)), np.eye(2), "`first` must have a norm above 0, got 0.0"),
-        (np.eye(2), np.eye(3), "`second` must have the shape"),
-        (np.ones(3), np.ones(3), "`first` must have the shape"),
-        (np.full((2, 2), np.nan), np.eye(2), r"`first\[0, 0\]` must be a finite"),
+        (np.zeros((2, 2)), np.eye(2), "`kernel` must have a norm above 0, got 0.0"),
+        (np.eye(2), np.eye(3), "`other` must have the shape"),
+        (np.ones(3), np.ones(3), "`kernel` must have the shape"),
+        (np.full((2, 2), np.nan), np.eye(2), r"`kernel\[0, 0\]` must be a finite"),
     ],
 )
 def test_bad_input(first, second, message):

@@ -95,6 +95,10 @@ def test_what_is_drawn_and_judged_is_what_is_stored(folder):
     }
 
 
+def test_an_experiment_is_shown_in_a_line():
+    assert repr(TRIAL) == "<Experiment linear-grokking/trial: A trial; presets quick>"
+
+
 def test_the_key_depends_on_id_configuration_and_code():
     keys = {
         result_key(TRIAL, Config()),

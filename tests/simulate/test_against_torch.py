@@ -40,9 +40,9 @@ def test_same_numbers_as_stepping(d_in, num_samples, d_out):
 def test_fig_1b_is_the_same_over_samples(initial):
     """The library descends on moments and on four units made of fifty; PyTorch on all there is."""
     torch = pytest.importorskip("torch", reason="needs the `bench` extra")
-    training = fig1b.training(fig1b.Config(initial=initial))
+    training = fig1b.training(fig1b.Config(initial_std=initial))
     data = training.task.dataset(jax.random.split(jax.random.key(0))[0])
-    x, y = torch.tensor(data.inputs), torch.tensor(data.labels)
+    x, y = torch.tensor(data.inputs), torch.tensor(data.targets)
     U, V = (torch.tensor(array, requires_grad=True) for array in training.start(0)[0])
     losses, last = [], []
     for _ in range(201):

@@ -13,7 +13,15 @@ from lazyrich import groups, models, simulate, store, tasks
 from lazyrich.core import ArgumentError, Cancelled, Context
 from lazyrich.simulate import _checkpoint, _gradient_descent
 
-TRAINING = simulate.FeatureLearning(
+
+@dataclasses.dataclass(frozen=True)
+class Alone(simulate.FeatureLearning):
+    """One run after another, as large networks have it, so that there are several checkpoints."""
+
+    runs_together = 1
+
+
+TRAINING = Alone(
     models.PairNetwork(5, 12),
     tasks.GroupArithmetic(groups.cyclic(5), 0.6),
     records=("weights", "change"),
@@ -25,6 +33,14 @@ RUNS = {
 DIGITS = simulate.Classification(
     models.MLP((64, 8, 10), "tanh"), tasks.DigitClassification(20, 30, source="packaged"), 0.1
 )
+
+
+def probe_of(name, levels):
+    """Records the first row of weights beyond some levels, an array that the function holds."""
+    return lambda training, weights, data: {name: weights.first[0] - np.asarray(levels)}
+
+
+PROBED = dataclasses.replace(TRAINING, probe=probe_of("row", np.arange(12.0)))
 
 
 @pytest.fixture(autouse=True)
@@ -124,6 +140,28 @@ def test_another_configuration_is_refused_and_nothing_lost(change, tmp_path):
     ):
         descent(**change, context=context_of(tmp_path), checkpoint="a")
     assert kept.path("a-0").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        dataclasses.replace(PROBED, records=("change",)),
+        dataclasses.replace(PROBED, records=("weights",)),
+        dataclasses.replace(PROBED, probe=None),
+        dataclasses.replace(PROBED, probe=probe_of("line", np.arange(12.0))),
+        dataclasses.replace(PROBED, probe=probe_of("row", np.arange(12.0) + 1)),
+    ],
+    ids=["no weights", "no change", "no probe", "name", "array"],
+)
+def test_a_run_that_records_something_else_is_refused(other, tmp_path):
+    """Also when it was finished: its records would be those of the other."""
+    descent(PROBED, context=context_of(tmp_path), checkpoint="a")
+    again = dataclasses.replace(PROBED, probe=probe_of("row", np.arange(12.0)))
+    descent(again, context=context_of(tmp_path), checkpoint="a")
+    with pytest.raises(
+        ArgumentError, match="`checkpoint` must be a name that no other configuration"
+    ):
+        descent(other, context=context_of(tmp_path), checkpoint="a")
 
 
 CHILD = """

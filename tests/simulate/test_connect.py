@@ -1,12 +1,15 @@
 """Walks between fixed points, against Lemma 6 and what is known of small data sets."""
 
+import dataclasses
+
 import jax
 import numpy as np
 import pytest
 
 from lazyrich.core import ArgumentError
-from lazyrich.models import TwoLayer, TwoLayerWeights
-from lazyrich.simulate import Supervised, connect
+from lazyrich.models import Deep, DeepWeights, SkipNetwork, TwoLayer, TwoLayerWeights
+from lazyrich.simulate import Supervised, connect, gradient_flow
+from lazyrich.simulate._connect import _displaced
 from lazyrich.tasks import GaussianRegression, orthogonal_pair
 from lazyrich.theory import LinearFixedPoints
 
@@ -40,6 +43,19 @@ def test_walks_through_the_fixed_points_of_lemma_6():
     assert np.all(np.diff(second.path.time) > 0)
 
 
+def test_the_flow_from_weights_of_zero_stays_there():
+    """All weights zero are a fixed point; errors relative to their size have no meaning there."""
+    run = gradient_flow(linear(), np.linspace(0.1, 1, 10), seeds=[0])
+    assert not run.diverged.any()
+    assert not run.incoming.any()
+    assert np.ptp(run.loss.values) == 0
+
+
+def test_a_displacement_that_diverges_is_said():
+    with pytest.raises(ArgumentError, match=r"`displacement` must be .* ≤ 1e[+]75, got 1e[+]300"):
+        connect(linear(), nothing(), unit=0, displacement=1e300)
+
+
 def test_equal_units_stay_equal():
     """Two units that are equal, one that is displaced: the manifold of two effective units."""
     training = Supervised(TwoLayer(2, 3, activation="sigmoid"), orthogonal_pair(), 0.0)
@@ -47,6 +63,52 @@ def test_equal_units_stay_equal():
     path = connect(training, start, unit=2, tolerance=1e-6).path
     np.testing.assert_allclose(path.incoming[:, 0], path.incoming[:, 1], rtol=0, atol=1e-12)
     assert np.abs(path.incoming[-1, 0] - path.incoming[-1, 2]).max() > 1e-4
+
+
+def deep(activation):
+    """Three layers at a fixed point: the first layer's units are zero, the last matrix is not."""
+    network = Deep(TwoLayer(2, 3, 4, activation), (activation,), output_dimension=1)
+    first = TwoLayerWeights(np.zeros((2, 3)), np.zeros((3, 4)))
+    rest = np.array([[0.5], [-0.4], [0.3], [-0.6]])
+    return Supervised(network, orthogonal_pair(), 0.0), DeepWeights(first, (rest,))
+
+
+def skipping():
+    network = SkipNetwork(2, 3, skip=0)
+    zero = np.zeros((3, 3))
+    weights = (np.zeros((2, 3)), zero, 0.7 * np.eye(3), np.array([[0.5], [-0.4], [0.3]]))
+    return Supervised(network, orthogonal_pair(), 0.0), weights
+
+
+@pytest.mark.parametrize("case", [lambda: deep("relu"), lambda: deep("linear"), skipping])
+def test_deeper_layers_move_too(case):
+    """The end is where the flow is: its loss is the last of the path, and the loss never rises."""
+    training, start = case()
+    link = connect(training, start, unit=0, displacement=0.1, seed=1)
+    data = training.start(1)[1]
+    moved = [
+        float(np.abs(new - old).max())
+        for new, old in zip(jax.tree.leaves(link.weights), jax.tree.leaves(start), strict=True)
+    ]
+    assert link.arrived
+    assert min(moved) > 1e-3
+    assert float(training.loss(link.weights, data)) == pytest.approx(
+        float(link.path.loss[-1]), abs=1e-6
+    )
+    assert np.all(np.diff(link.path.loss) <= 1e-9)
+
+
+def test_stretches_join_to_one_flow():
+    training, start = deep("linear")
+    link = connect(training, start, unit=0, displacement=0.1, seed=1)
+    moved = _displaced(training.network.units(start), 0, 0.1, 1)
+    whole = dataclasses.replace(
+        training, records=("weights",),
+        initial_weights=lambda seed: training.network.with_units(start, moved),
+    )  # fmt: skip
+    run = gradient_flow(whole, link.path.time.values[-1:], seeds=[1], tolerance=1e-10)
+    ends = np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(link.weights)])
+    np.testing.assert_allclose(run.weights[0, -1], ends, rtol=0, atol=1e-6)
 
 
 def test_seeds_repeat_and_set_the_displacement():

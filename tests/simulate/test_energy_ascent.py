@@ -102,6 +102,24 @@ def test_gives_up_and_says_so():
     assert not found.converged.all()
 
 
+def test_kinks_are_told_from_giving_up():
+    """At the end of a ReLU's ascent some pairs receive exactly nothing, and the gradient jumps there."""
+    pairs, labels = pairs_of(groups.cyclic(7))
+    starts = np.random.default_rng(0).standard_normal((20, 14))
+    energy = FeatureEnergy(pairs, labels, "relu")
+    found = energy_ascent(energy, starts)
+    assert found.at_kink.all()
+    assert not found.converged.any()
+    received = found.weights[:, pairs[:, 0]] + found.weights[:, 7 + pairs[:, 1]]
+    assert np.all(np.sum(np.abs(received) < 1e-9, axis=1) >= 1)
+    smooth = energy_ascent(FeatureEnergy(pairs, labels, "silu"), starts)
+    assert not smooth.at_kink.any()
+    short = energy_ascent(energy, starts, max_steps=1)
+    assert not short.at_kink.any()
+    finer = energy_ascent(GroupEnergy(groups.cyclic(5)), starts[:, :10], tolerance=1e-300)
+    assert not finer.at_kink.any()  # rounding stops these
+
+
 def test_progress_and_cancellation():
     seen = []
     context = Context(report=lambda label, done, total: seen.append((label, done, total)))
@@ -162,10 +180,19 @@ ENERGY = GroupEnergy(groups.cyclic(5))
         ),
         (
             lambda: feature_survival(groups.cyclic(5), np.ones((1, 9)), 5),
-            r"`weights` must have the shape",
+            r"`starts` must have the shape",
         ),
     ],
 )
 def test_bad_input(call, match):
     with pytest.raises(ArgumentError, match=match):
         call()
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+def test_norms_of_starts_do_not_matter(ends, size):
+    """Their squares are no numbers."""
+    starts, expected, _ = ends
+    found = energy_ascent(GroupEnergy(groups.dihedral(3)), size * starts)
+    np.testing.assert_allclose(found.energy, expected.energy, rtol=1e-9)
+    assert found.converged.all()

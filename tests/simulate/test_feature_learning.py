@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from lazyrich import groups, models, simulate, tasks
+from lazyrich import groups, measures, models, simulate, tasks
 from lazyrich.core import ArgumentError
 
 M, K, RATE, DECAY = 5, 7, 0.05, 0.02
@@ -113,7 +113,7 @@ def test_cross_entropies_by_hand(objective):
 def test_ridge_top_layer_minimises(centring, width):
     """The top layer is the minimiser, by brute force, and the first layer's gradient that of the minimum."""
     network = models.PairNetwork(M, width, output_scale=2.0)
-    training = simulate.FeatureLearning(network, TASK, centring=centring, ridge=0.1)
+    training = simulate.FeatureLearning(network, TASK, centring=centring, top_decay=0.1)
     weights, data = training.start(2)
     n = TASK.num_samples
     eta = n * 0.1 / 2
@@ -160,26 +160,27 @@ def test_rows_that_fill_up_do_not_count():
             traced.append(1)
             return super().loss(weights, data)
 
-    for fraction, scale, ridge in ((0.5, 1.0, None), (0.7, 2.0, None), (0.2, 0.1, None)):
+    for fraction, scale, decay in ((0.5, 1.0, None), (0.7, 2.0, None), (0.2, 0.1, None)):
         task = tasks.GroupArithmetic(groups.cyclic(M), fraction)
         network = dataclasses.replace(NETWORK, output_scale=scale)
-        training = Counted(network, task, padded_samples=20, ridge=ridge, initial_scale=scale)
+        training = Counted(network, task, padded_samples=20, top_decay=decay, initial_scale=scale)
         simulate.gradient_descent(training, [2], seeds=[1], optimizer="adam", **DESCENT)
     assert len(traced) == 1
 
 
 def test_a_grid_is_its_runs():
-    """Rates and decays are dimensions; every run has the bits it has alone."""
+    """Rates and decays are dimensions; every run of a large network has the bits it has alone."""
+    training = dataclasses.replace(TRAINING, network=models.PairNetwork(M, 1400))
     rates, decays = [0.01, 0.1], [0.0, 0.3]
     grid = simulate.gradient_descent(
-        TRAINING, [0, 5], seeds=[0, 3], optimizer="adam", learning_rate=rates, weight_decay=decays
+        training, [0, 5], seeds=[0, 3], optimizer="adam", learning_rate=rates, weight_decay=decays
     )
     assert grid.train_loss.dims == ("learning_rate", "weight_decay", "seed", "time")
     assert grid.diverged.dims == ("learning_rate", "weight_decay", "seed")
     assert grid.attrs["simulation"].endswith("float32")
     for rate, decay, seed in ((0.1, 0.0, 3), (0.01, 0.3, 0)):
         alone = simulate.gradient_descent(
-            TRAINING, [0, 5], seeds=[seed], optimizer="adam", learning_rate=rate, weight_decay=decay
+            training, [0, 5], seeds=[seed], optimizer="adam", learning_rate=rate, weight_decay=decay
         )
         same = grid.sel(learning_rate=rate, weight_decay=decay, seed=seed)
         for name in ("train_loss", "test_loss", "test_accuracy"):
@@ -210,16 +211,27 @@ def test_probe_weights_and_change():
         assert run[f"{name}_change"][0, 0].item() == pytest.approx(cosine, rel=1e-6)
 
 
+def test_pairs_that_a_seed_trains_on():
+    training = dataclasses.replace(TRAINING, padded_samples=20)
+    _, data = training.start(3)
+    pairs = training.train_pairs(3)
+    assert len(pairs) == TASK.num_samples
+    np.testing.assert_array_equal(pairs, data.pairs[data.share > 0])
+    assert not np.array_equal(pairs, training.train_pairs(4))
+
+
 def test_going_on_from_recorded_weights():
     first = dataclasses.replace(TRAINING, records=("weights",))
     run = simulate.gradient_descent(first, [4, 9], seeds=[0], learning_rate=0.1, dtype="float64")
     there = models.PairWeights(run.first[0, 0].values, (), run.second[0, 0].values)
-    later = dataclasses.replace(TRAINING, initial=lambda seed: there)
+    later = dataclasses.replace(TRAINING, initial_weights=lambda seed: there)
     again = simulate.gradient_descent(later, [5], seeds=[0], learning_rate=0.1, dtype="float64")
     assert again.train_loss.item() == pytest.approx(run.train_loss[0, 1].item(), rel=1e-12)
     for wrong in (there._replace(first=there.second), there._replace(second=np.nan * there.second)):
-        with pytest.raises(ArgumentError, match="`initial` must give finite weights of the shapes"):
-            dataclasses.replace(TRAINING, initial=lambda seed, wrong=wrong: wrong).start(0)
+        with pytest.raises(
+            ArgumentError, match="`initial_weights` must give finite weights of the shapes"
+        ):
+            dataclasses.replace(TRAINING, initial_weights=lambda seed, wrong=wrong: wrong).start(0)
 
 
 def test_deep_complex_and_muon_learn():
@@ -228,6 +240,7 @@ def test_deep_complex_and_muon_learn():
         ({"middle_layers": 1, "activation": "relu", "width": 64}, {"top_scale": 0.0}, "adam", 0.01),
         ({"complex_weights": True, "width": 24}, {"records": ("weights",)}, "adam", 0.02),
         ({"width": 64}, {}, "polar-muon", 0.05),
+        ({"complex_weights": True, "width": 24}, {}, "muon", 0.05),
     ]
     for network, more, rule, rate in cases:
         training = simulate.FeatureLearning(models.PairNetwork(M, **network), TASK, **more)
@@ -236,7 +249,7 @@ def test_deep_complex_and_muon_learn():
         )
         assert run.train_accuracy[0, 1] == 1, (network, rule)
         assert not run.diverged.any()
-        if "complex_weights" in network:
+        if "first" in run:
             assert np.iscomplexobj(run.first)
             assert np.abs(run.first.values.imag).max() > 0.1
 
@@ -246,22 +259,25 @@ def test_deep_complex_and_muon_learn():
     [
         ({"network": models.TwoLayer(10, 3)}, "`network` must be a PairNetwork"),
         ({"task": tasks.orthogonal_pair()}, "`task` must give pairs, labels"),
-        ({"network": models.PairNetwork(6, 4)}, "`task` must fit the network, which has 6 symbols"),
-        ({"network": models.PairNetwork(5, 4, 3)}, "`task` must fit the network"),
+        ({"network": models.PairNetwork(6, 4)}, "`network` must have 5 symbols .*, got '6 symbols"),
+        (
+            {"network": models.PairNetwork(5, 4, 3)},
+            "`network` must have 5 symbols .* and 3 outputs",
+        ),
         (
             {"objective": "hinge"},
             "`objective` must be one of squared, cross-entropy, stable-softmax",
         ),
-        ({"centring": "rows"}, "`centring` must be one of classes, samples, none"),
-        ({"ridge": -1}, "`ridge` must"),
-        ({"ridge": 0.1, "objective": "cross-entropy"}, "`ridge` must be None unless"),
+        ({"centring": "rows"}, "`centring` must be one of samples, classes, none"),
+        ({"top_decay": -1}, "`top_decay` must"),
+        ({"top_decay": 0.1, "objective": "cross-entropy"}, "`top_decay` must be None unless"),
         ({"initial_scale": -1}, "`initial_scale` must"),
         ({"top_scale": np.inf}, "`top_scale` must"),
         ({"padded_samples": 14}, "`padded_samples` must be at least 15"),
         ({"records": ("norms",)}, "`records` must hold only names of weights, change"),
         ({"records": "weights"}, "`records` must hold only names"),
         ({"probe": 3}, "`probe` must be a function"),
-        ({"initial": 3}, "`initial` must be a function"),
+        ({"initial_weights": 3}, "`initial_weights` must be a function"),
     ],
 )
 def test_bad_training(arguments, message):
@@ -272,12 +288,12 @@ def test_bad_training(arguments, message):
 def test_ridge_of_zero_on_a_singular_gram_matrix():
     wide = models.PairNetwork(M, 20)
     for centring in ("classes", "samples"):
-        training = simulate.FeatureLearning(wide, TASK, ridge=0.0, centring=centring)
+        training = simulate.FeatureLearning(wide, TASK, top_decay=0.0, centring=centring)
         with pytest.raises(
-            ArgumentError, match="`ridge` must be > 0 as the features' Gram matrix is singular"
+            ArgumentError, match="`top_decay` must be > 0 as the features' Gram matrix is singular"
         ):
             training.start(0)
-    simulate.FeatureLearning(NETWORK, TASK, ridge=0.0).start(
+    simulate.FeatureLearning(NETWORK, TASK, top_decay=0.0).start(
         0
     )  # 7 units, 15 samples: it is regular
 
@@ -330,6 +346,35 @@ def test_muon_is_optax_on_hidden_matrices_and_adam_on_top():
     np.testing.assert_allclose(np.linalg.svd(exact.middle[0], compute_uv=False), 1)
 
 
+def test_muon_takes_complex_weights_for_complex_matrices():
+    """The exact step is the polar factor of the complex momentum; optax's is close to it."""
+    rng, shape = np.random.default_rng(0), (10, 24)
+    weights = models.PairNetwork(5, 24, complex_weights=True).init(jax.random.key(0))
+    slopes = [jax.tree.map(lambda w: rng.standard_normal(w.shape), weights) for _ in range(2)]
+    found = {}
+    with jax.enable_x64(True):
+        for exact in (True, False):
+            rule = simulate.muon(exact=exact)
+            state, update = rule.init(weights), jax.jit(rule.update)
+            for slope in slopes:
+                step, state = update(slope, state, weights)
+            found[exact] = step
+    m, g = np.zeros(shape), [slope.first[0] + 1j * slope.first[1] for slope in slopes]
+    for slope in g:
+        m = 0.95 * m + 0.05 * slope
+    ahead = 0.95 * m / (1 - 0.95**3) + 0.05 * g[1] / (1 - 0.95**2)
+    U, _, Vh = np.linalg.svd(ahead, full_matrices=False)
+    parts = [np.asarray(found[key].first) for key in (True, False)]
+    exact, optax_step = (real + 1j * imaginary for real, imaginary in parts)
+    np.testing.assert_allclose(exact, -np.sqrt(2.4) * U @ Vh, atol=1e-10)
+    spread = np.linalg.svd(optax_step, compute_uv=False) / np.sqrt(2.4)
+    assert 0.68 < spread.min() < spread.max() < 1.14
+    # polynomials of a matrix keep its singular vectors
+    inside = U.conj().T @ optax_step @ Vh.conj().T
+    np.testing.assert_allclose(inside, np.diag(np.diag(inside)), atol=1e-10)
+    assert found[True].second.shape == weights.second.shape
+
+
 def test_it_groks():
     """M = 23, K = 256, 20 % test: about 0.44 at epoch 50, 0.9 at 150, 1 at 350, and not without decay."""
     task = tasks.GroupArithmetic(groups.cyclic(23), 0.8)
@@ -378,3 +423,37 @@ def test_same_numbers_as_pytorch(kind):
         adam.step()
     run = simulate.gradient_descent(training, range(31), seeds=[0], optimizer="adam", **DESCENT)
     np.testing.assert_allclose(run.train_loss[0], losses, rtol=1e-8)
+
+
+def test_zero_init_has_no_direction_at_first():
+    """As `measures.weight_change` has it: NaN from a matrix of zeros, which is no divergence."""
+    training = dataclasses.replace(TRAINING, top_scale=0.0, records=("weights", "change"))
+    run = simulate.gradient_descent(training, [0, 1, 2], seeds=[0], optimizer="adam", **DESCENT)
+    known = measures.weight_change(run.second[0, :-1], run.second[0, 1:], node_axis=-2).whole
+    np.testing.assert_allclose(run.second_change[0, :-1], known, rtol=1e-6)
+    assert np.isnan(known[0])
+    assert np.isfinite(run.first_change).all()
+    assert not run.diverged.any()
+
+
+def test_accuracies_of_a_diverged_run_are_no_numbers():
+    run = simulate.gradient_descent(TRAINING, [0, 60], seeds=[0], learning_rate=1e6)
+    assert run.diverged.all()
+    for part in ("train", "test"):
+        assert np.isfinite(run[f"{part}_accuracy"][0, 0])
+        assert np.isnan(run[f"{part}_loss"][0, 1])
+        assert np.isnan(run[f"{part}_accuracy"][0, 1])
+
+
+def test_small_networks_advance_together_and_large_ones_alone():
+    """In parts of 64 runs; what they come to is the same but for rounding."""
+    large = models.PairNetwork(13, 256)
+    task = tasks.GroupArithmetic(groups.cyclic(13), 0.5)
+    assert simulate.FeatureLearning(large, task).runs_together == 1
+    assert TRAINING.runs_together == 64
+    arguments = {"optimizer": "adam", **DESCENT, "learning_rate": [0.01, 0.05]}
+    many = simulate.gradient_descent(TRAINING, [0, 9], seeds=range(33), **arguments)
+    for seed in (0, 31, 32):
+        one = simulate.gradient_descent(TRAINING, [0, 9], seeds=[seed], **arguments)
+        for name in one:
+            np.testing.assert_allclose(one[name][:, 0], many[name].sel(seed=seed), rtol=1e-9)

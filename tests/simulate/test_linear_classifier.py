@@ -17,7 +17,7 @@ SHAPE = {
 
 @pytest.mark.parametrize("bias", [False, True])
 def test_same_as_plain_steps(bias):
-    training = simulate.LinearClassifier(**SHAPE, scale=0.3, bias=bias)
+    training = simulate.LinearClassifier(**SHAPE, initial_std=0.3, bias=bias)
     (A, B, b), data = training.start(1)
     n, losses = len(data.inputs), []
     for _ in range(201):
@@ -38,7 +38,7 @@ def test_same_as_plain_steps(bias):
 
 
 def test_cases_share_seeds_and_differ_in_what_they_say():
-    plain, large = (simulate.LinearClassifier(**SHAPE, scale=scale) for scale in (1e-3, 1.0))
+    plain, large = (simulate.LinearClassifier(**SHAPE, initial_std=std) for std in (1e-3, 1.0))
     (A, B, _), data = plain.start(0)
     (A1, B1, _), data1 = large.start(0)
     np.testing.assert_allclose(A1, 1000 * A)
@@ -70,7 +70,7 @@ def test_balanced_starts(unconstrained):
             "`input_dimension` must be at least 9, the number of samples, got 5",
         ),
         ({"num_classes": 1}, "`num_classes` must be .* ≥ 2"),
-        ({"scale": 0}, "`scale` must be a finite real number > 0"),
+        ({"initial_std": 0}, "`initial_std` must be a finite real number > 0"),
         ({"separation": 2}, "`separation` must be .* ≤ 1"),
         ({"width": 2, "balanced": True}, "`width` must be at least 3 to balance"),
         ({"samples_per_class": 0}, "`samples_per_class` must be .* ≥ 1"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lazyrich import simulate, tasks, theory
-from lazyrich.core import ArgumentError
+from lazyrich.core import ArgumentError, Cancelled, Context
 from lazyrich.simulate._linear_descent import draw
 
 
@@ -31,7 +31,7 @@ def stepped(task, num_test, seed, steps, rate, thresholds, decay=0.0, scale=1.0)
                 accuracies["train_accuracy"].append([np.mean(train <= e) for e in thresholds])
                 accuracies["test_accuracy"].append([np.mean(test <= e) for e in thresholds])
             S = S - rate * np.asarray(slope(S))
-    return records, {name: np.transpose(values) for name, values in accuracies.items()}
+    return records, accuracies
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_says_how_it_came_about():
     [
         ({"steps": [0.5]}, "`steps.0.` must be a whole number ≥ 0, got 0.5"),
         ({"steps": []}, "`steps` must be a list of numbers, not empty"),
-        ({"steps": [-1]}, "`steps.0.` must be .* ≥ 0, got -1.0"),
+        ({"steps": [-1]}, "`steps.0.` must be .* ≥ 0, got -1"),
         ({"learning_rate": 0}, "`learning_rate` must be .* > 0, got 0.0"),
         ({"learning_rate": "fast"}, "`learning_rate` must be .* got 'fast'"),
         ({"seeds": []}, "`seeds` must be a list of numbers, not empty"),
@@ -136,3 +136,30 @@ def test_more_outputs_than_inputs(outputs):
     for index, level in enumerate((1e-3, 1e-2)):
         assert run.train_accuracy[index].item() == pytest.approx(np.mean(errors <= level))
         assert run.test_accuracy[index].item() == pytest.approx(np.mean(test <= level))
+
+
+def test_accuracies_have_the_dimensions_of_every_run():
+    task = tasks.TeacherStudent(3, 5)
+    run = simulate.linear_descent(
+        task,
+        [0, 1],
+        learning_rate=0.1,
+        seeds=[0, 1, 2],
+        thresholds=(1e-3, 0.1, 1.0, 9.0),
+        num_test=4,
+    )
+    assert run.test_accuracy.dims == ("seed", "time", "threshold")
+    assert run.test_accuracy.shape == (3, 2, 4)
+
+
+def test_seeds_report_and_stop():
+    seen = []
+    context = Context(
+        report=lambda label, done, total: seen.append((done, total)),
+        should_stop=lambda: len(seen) > 1,
+    )
+    with pytest.raises(Cancelled):
+        simulate.linear_descent(
+            tasks.TeacherStudent(3, 5), [0], learning_rate=0.1, seeds=range(3), context=context
+        )
+    assert seen == [(0, 3), (1, 3)]

@@ -52,16 +52,30 @@ def measured(weights, x, y):
     return np.mean((outputs - y) ** 2), np.mean(outputs.argmax(1) == y.argmax(1))
 
 
+def test_adam_with_other_constants_by_hand():
+    """Steps and moments of Algorithm 1 of Kingma and Ba, for gradients that change."""
+    rule, w = simulate.adam(momentum=0.5, memory=0.8, decoupled=True), np.array([1.0, -2.0])
+    assert rule.decoupled
+    assert not simulate.adam().decoupled
+    with jax.enable_x64(True):
+        state, m, v = rule.init(w), np.zeros(2), np.zeros(2)
+        for t, slope in enumerate(np.array([[1.0, 0.1], [-3.0, 0.2], [0.5, 0.0]]), start=1):
+            change, state = rule.update(slope, state, w)
+            m, v = 0.5 * m + 0.5 * slope, 0.8 * v + 0.2 * slope**2
+            step = -(m / (1 - 0.5**t)) / (np.sqrt(v / (1 - 0.8**t)) + 1e-8)
+            np.testing.assert_allclose(change, step, rtol=1e-12)
+
+
 def test_adam_with_coupled_decay_by_hand():
     run = simulate.gradient_descent(TRAINING, STEPS, optimizer=ADAM, seeds=[0, 5])
     for row, seed in enumerate([0, 5]):
         first, data = start(seed)
         for column, step in enumerate(STEPS):
-            weights = plain_adam(first, [(data.inputs, data.labels)] * step)
-            loss, accuracy = measured(weights, data.inputs, data.labels)
+            weights = plain_adam(first, [(data.inputs, data.targets)] * step)
+            loss, accuracy = measured(weights, data.inputs, data.targets)
             assert run.train_loss[row, column].item() == pytest.approx(loss, rel=1e-9)
             assert run.train_accuracy[row, column].item() == pytest.approx(accuracy)
-            loss, accuracy = measured(weights, data.test_inputs, data.test_labels)
+            loss, accuracy = measured(weights, data.test_inputs, data.test_targets)
             assert run.test_loss[row, column].item() == pytest.approx(loss, rel=1e-9)
             assert run.test_accuracy[row, column].item() == pytest.approx(accuracy)
 
@@ -81,8 +95,10 @@ def test_minibatches_by_hand():
     with jax.enable_x64(True):
         for epoch in range(5):  # two batches of 8 in 20 samples
             order = np.asarray(jax.random.permutation(jax.random.fold_in(key, epoch), 20))
-            batches += [(data.inputs[part], data.labels[part]) for part in (order[:8], order[8:16])]
-    loss, _ = measured(plain_adam(weights, batches), data.inputs, data.labels)
+            batches += [
+                (data.inputs[part], data.targets[part]) for part in (order[:8], order[8:16])
+            ]
+    loss, _ = measured(plain_adam(weights, batches), data.inputs, data.targets)
     assert run.train_loss[0, 1].item() == pytest.approx(loss, rel=1e-9)
 
 
@@ -135,13 +151,13 @@ def test_scales_are_the_networks_own():
     with jax.enable_x64(True):
         outputs = np.asarray(NETWORK.apply(weights, train.inputs))
         loss = float(TRAINING.loss(weights, data))
-    assert loss == pytest.approx(np.mean((outputs - train.labels) ** 2), rel=1e-12)
+    assert loss == pytest.approx(np.mean((outputs - train.targets) ** 2), rel=1e-12)
 
 
 def test_linear_units_are_not_merged_for_an_optimizer():
     """Adam treats each weight on its own: fewer mixed units would be another network."""
     training = simulate.Supervised(
-        models.TwoLayer(2, 50), tasks.orthogonal_pair(), initial=0.1, records=()
+        models.TwoLayer(2, 50), tasks.orthogonal_pair(), initial_std=0.1, records=()
     )
     run = simulate.gradient_descent(training, [0, 5], optimizer=optax.adam(0.01), seeds=[0])
     (U, V), data = training.start(0)
@@ -169,13 +185,13 @@ def test_cross_entropy_by_hand():
     W, V, b, c = (np.asarray(array) for array in (*weights.matrices, *weights.biases))
     logits = 1.5 * (np.tanh(data.inputs @ W + b) @ V + c)
     chances = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    expected = -np.mean(np.log(chances[np.arange(20), data.labels.argmax(1)]))
+    expected = -np.mean(np.log(chances[np.arange(20), data.targets.argmax(1)]))
     assert run.train_loss.item() == pytest.approx(expected, rel=1e-12)
     assert "cross-entropy" in run.attrs["loss_convention"]
 
 
 def test_frozen_layers_stay_and_leave_the_kernel():
-    last = simulate.Classification(NETWORK, TASK, NETWORK.lecun(), probe=5, frozen=(0, 2))
+    last = simulate.Classification(NETWORK, TASK, NETWORK.lecun(), kernel_samples=5, frozen=(0, 2))
     first = dataclasses.replace(last, frozen=(1, 3))
     runs = [
         simulate.gradient_descent(training, [0, 50], learning_rate=0.5, seeds=[0])
@@ -190,6 +206,9 @@ def test_frozen_layers_stay_and_leave_the_kernel():
     ("arguments", "message"),
     [
         ({}, "`learning_rate` must"),
+        ({"optimizer": "sgd"}, "`learning_rate` must"),
+        ({"optimizer": "adam"}, "`learning_rate` must .* Use e.g. 0.01"),
+        ({"optimizer": simulate.muon()}, "`learning_rate` must .* Use e.g. 0.01"),
         ({"optimizer": "adagrad"}, "`optimizer` must be a GradientTransformation of optax"),
         ({"optimizer": ADAM, "learning_rate": -1.0}, "`learning_rate` must"),
         ({"optimizer": ADAM, "dtype": "float16"}, "`dtype` must be 'float32' or 'float64'"),
@@ -206,16 +225,19 @@ def test_bad_descent(arguments, message):
     [
         ({"network": 3}, "`network` must be a network"),
         ({"task": tasks.orthogonal_pair()}, "`task` must give a training and a test set"),
-        ({"network": models.MLP((64, 8, 9))}, "`task` must fit the network"),
-        ({"network": models.MLP((60, 8, 10))}, "`inputs` must have 60 entries"),
-        ({"objective": "hinge"}, "`objective` must be one of squared, cross-entropy, got"),
-        ({"probe": -1}, "`probe` must"),
+        ({"network": models.MLP((64, 8, 9))}, "`network` must have 10 outputs, .* got 9"),
+        ({"network": models.MLP((60, 8, 10))}, r"`network` must read .* \(64,\),.* reads \(60,\)"),
+        (
+            {"objective": "hinge"},
+            "`objective` must be one of squared, cross-entropy, stable-softmax, got",
+        ),
+        ({"kernel_samples": -1}, "`kernel_samples` must"),
         ({"frozen": (9,)}, "`frozen` must hold some of the numbers 0 to 3"),
         ({"frozen": (0, 1, 2, 3)}, "`frozen` must hold some of the numbers 0 to 3, not all"),
     ],
 )
 def test_bad_classification(arguments, message):
-    given = {"network": NETWORK, "task": TASK, "initial": 0.1} | arguments
+    given = {"network": NETWORK, "task": TASK, "initial_std": 0.1} | arguments
     with pytest.raises(ArgumentError, match=message):
         simulate.Classification(**given).start(0)
 
@@ -225,7 +247,7 @@ def test_same_numbers_as_pytorch():
     torch = pytest.importorskip("torch", reason="needs the `bench` extra")
     first, data = start(0)
     arrays = [torch.tensor(array, requires_grad=True) for array in first]
-    x, y = torch.tensor(data.inputs), torch.tensor(data.labels)
+    x, y = torch.tensor(data.inputs), torch.tensor(data.targets)
     optimiser = torch.optim.Adam(arrays, lr=RATE, weight_decay=DECAY)
     losses = []
     for _ in range(101):

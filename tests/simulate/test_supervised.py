@@ -8,10 +8,29 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from lazyrich.adapters import derivatives
 from lazyrich.core import ArgumentError
-from lazyrich.models import Attention, Convolution, Deep, SkipNetwork, TwoLayer, TwoLayerWeights
-from lazyrich.simulate import Moments, Supervised, gradient_descent, gradient_flow
-from lazyrich.tasks import GaussianRegression, GivenData, InContextRegression, orthogonal_pair
+from lazyrich.models import (
+    Attention,
+    Convolution,
+    Deep,
+    SkipNetwork,
+    TwoLayer,
+    TwoLayerWeights,
+)
+from lazyrich.simulate import (
+    Moments,
+    Supervised,
+    gradient_descent,
+    gradient_flow,
+    weights_key,
+)
+from lazyrich.tasks import (
+    GaussianRegression,
+    GivenData,
+    InContextRegression,
+    orthogonal_pair,
+)
 
 CORRELATED = [[1.0, 0.5, 0.0], [0.5, 2.0, 0.3], [0.0, 0.3, 0.7]]
 
@@ -31,6 +50,10 @@ FEATURES = {
     "quadratic": (TwoLayer(3, 4, 2, "quadratic"), regression(2)),
     "cubic with bias": (TwoLayer(3, 4, 1, "cubic", bias=True), regression(1)),
     "convolution": (Convolution(3, 8, kernel=2, output_dimension=2), regression(2)),
+    "convolution with bias": (
+        Convolution(3, 6, kernel=2, output_dimension=1, bias=True),
+        regression(1),
+    ),
     "merged attention": (Attention(3, 14, merged=True), IN_CONTEXT),
     "transformer": (Deep(Attention(3, 3, rank=2, output_dimension=2), ("linear",)), IN_CONTEXT),
     "skipping network": (SkipNetwork(3, 4, 2, skip=1), regression(2)),
@@ -69,7 +92,7 @@ def plain_descent(training, seed, steps, rate):
 def test_descent_by_moments_is_descent_over_samples(name):
     """Losses, the first step, which is the gradient, and the end."""
     network, task = FEATURES[name]
-    training = Supervised(network, task, initial=0.15 if name == "merged attention" else 0.4)
+    training = Supervised(network, task, initial_std=0.15 if name == "merged attention" else 0.4)
     assert isinstance(training.start(1)[1], Moments)
     steps, rate = np.array([0, 1, 10, 100, 200, 300]), 5e-3
     losses, first, last = plain_descent(training, 1, steps[-1], rate)
@@ -87,9 +110,11 @@ def test_descent_by_moments_is_descent_over_samples(name):
 
 @pytest.mark.parametrize(("network", "task"), [FEATURES["convolution"], THREE_LAYERS])
 def test_fewer_units_descend_like_all(network, task):
-    training = Supervised(network, task, initial=0.3)
+    training = Supervised(network, task, initial_std=0.3)
     # a start that is given is never reduced
-    plain = dataclasses.replace(training, initial=lambda key: network.init(key, 0.3))
+    plain = dataclasses.replace(
+        training, initial_weights=lambda seed: network.init(weights_key(seed), 0.3)
+    )
     both = [
         gradient_descent(t, [0, 400], learning_rate=5e-3, seeds=[0, 6]) for t in (training, plain)
     ]
@@ -108,7 +133,7 @@ def stacked(training):
 
 
 def test_units_are_as_many_as_a_unit_has_weights():
-    training = Supervised(*FEATURES["convolution"], initial=1.0)
+    training = Supervised(*FEATURES["convolution"], initial_std=1.0)
     start, weights, frame = stacked(training)
     assert weights.first.shape == (1, 2, 6)
     assert weights.second.shape == (1, 6, 2, 2)  # N_u + N_v = 2 + 2 · 2
@@ -122,7 +147,8 @@ def test_units_are_as_many_as_a_unit_has_weights():
     "training",
     [Supervised(TwoLayer(3, 5, 2), regression(2), 0.1),  # no more units than weights
      Supervised(TwoLayer(3, 9, 2, "quadratic"), regression(2), 0.1),
-     Supervised(TwoLayer(3, 9, 2), regression(2), lambda key: TwoLayer(3, 9, 2).init(key, 0.1))],
+     Supervised(TwoLayer(3, 9, 2), regression(2),
+                initial_weights=lambda seed: TwoLayer(3, 9, 2).init(weights_key(seed), 0.1))],
 )  # fmt: skip
 def test_units_that_stay_as_they_are(training):
     start, weights, frame = stacked(training)
@@ -134,7 +160,9 @@ def test_small_units_of_a_given_start_keep_their_digits():
     """Mixed with units of size 1 they would be lost in the rounding."""
     first, second = np.ones((3, 9)), np.ones((9, 1))
     first[:, 1:], second[1:] = 1e-30, 2e-30
-    training = Supervised(TwoLayer(3, 9), regression(1), lambda key: TwoLayerWeights(first, second))
+    training = Supervised(
+        TwoLayer(3, 9), regression(1), initial_weights=lambda seed: TwoLayerWeights(first, second)
+    )
     run = gradient_descent(training, [0, 10], learning_rate=1e-3, seeds=[0])
     small = run.incoming[0, 1, 1:].values
     assert (small > 0).all()
@@ -155,7 +183,7 @@ def test_directions_without_variance_do_no_harm():
     x = np.random.default_rng(0).standard_normal((30, 4))
     x[:, 1], x[:, 2] = 0, x[:, 0]
     task = GivenData(x, target(x, 1))
-    training = Supervised(TwoLayer(4, 3, activation="quadratic"), task, initial=0.5)
+    training = Supervised(TwoLayer(4, 3, activation="quadratic"), task, initial_std=0.5)
     losses, *_ = plain_descent(training, 0, 200, 0.005)
     run = gradient_descent(training, [0, 100, 200], learning_rate=0.005, seeds=[0])
     np.testing.assert_allclose(run.loss[0], losses[[0, 100, 200]], rtol=1e-9)
@@ -164,12 +192,12 @@ def test_directions_without_variance_do_no_harm():
 @pytest.mark.parametrize("name", ["linear with bias", "quadratic", "transformer"])
 def test_the_population_is_the_limit_of_many_samples(name):
     network, task = FEATURES[name]
-    training = Supervised(network, task, initial=0.5, population=True)
+    training = Supervised(network, task, initial_std=0.5, population=True)
     weights, moments = training.start(0)
     huge = dataclasses.replace(task, num_samples=HUGE).dataset(jax.random.key(9))
     with jax.enable_x64(True):
         exact = float(training.loss(weights, moments))
-        errors = np.sum((np.asarray(network.apply(weights, huge.inputs)) - huge.labels) ** 2, 1)
+        errors = np.sum((np.asarray(network.apply(weights, huge.inputs)) - huge.targets) ** 2, 1)
     assert abs(errors.mean() - exact) < 4.5 * errors.std() / np.sqrt(HUGE)
     assert errors.std() / np.sqrt(HUGE) < 0.05 * exact
 
@@ -178,7 +206,7 @@ def test_quadrature_is_exact_for_polynomials():
     """Second moments of the products of two inputs, by pairing them (Isserlis)."""
     network, C = TwoLayer(3, 2, 1, "quadratic"), np.array(CORRELATED)
     task = GaussianRegression(C, lambda x: x[:, :1] * x[:, 1:2])
-    moments = Supervised(network, task, initial=1.0, population=True).data(None)
+    moments = Supervised(network, task, initial_std=1.0, population=True).data(None)
     assert isinstance(moments, Moments)
     pairs = [(i, j) for i in range(3) for j in range(i, 3)]
     exact = [
@@ -200,7 +228,7 @@ def test_a_network_without_features_learns_the_population_by_quadrature():
 
 
 def test_the_mean_over_outputs_halves_loss_and_time():
-    training = Supervised(*FEATURES["quadratic"], initial=0.3)
+    training = Supervised(*FEATURES["quadratic"], initial_std=0.3)
     mean = dataclasses.replace(training, mean_outputs=True)
     run = gradient_descent(training, [0, 100], learning_rate=0.002, seeds=[0])
     half = gradient_descent(mean, [0, 100], learning_rate=0.004, seeds=[0])
@@ -212,7 +240,9 @@ def one_hot(samples):
     """Each sample moves one incoming weight only: what moved tells which samples were used."""
     network = TwoLayer(samples, 1, activation=linear)
     start = TwoLayerWeights(np.ones((samples, 1)), np.ones((1, 1)))
-    return Supervised(network, GivenData(np.eye(samples), np.zeros(samples)), lambda key: start)
+    return Supervised(
+        network, GivenData(np.eye(samples), np.zeros(samples)), initial_weights=lambda seed: start
+    )
 
 
 def linear(z):
@@ -242,7 +272,7 @@ def test_samples_left_over_are_not_used_in_a_pass():
 
 
 def test_minibatches_have_the_right_mean_gradient():
-    training = Supervised(TwoLayer(3, 4, 2, "tanh"), regression(2), initial=0.8)
+    training = Supervised(TwoLayer(3, 4, 2, "tanh"), regression(2), initial_std=0.8)
     rate = 1e-7  # weights hardly move: the steps of a pass add up to that many full ones
     moved = [
         gradient_descent(training, [0, 6], learning_rate=rate, seeds=[0], batch_size=size)
@@ -253,7 +283,7 @@ def test_minibatches_have_the_right_mean_gradient():
 
 
 def test_one_batch_of_all_samples_is_the_full_batch():
-    training = Supervised(TwoLayer(3, 4, 2, "tanh"), regression(2), initial=0.8)
+    training = Supervised(TwoLayer(3, 4, 2, "tanh"), regression(2), initial_std=0.8)
     runs = [
         gradient_descent(training, [0, 20], learning_rate=0.05, seeds=[0], batch_size=size)
         for size in (60, None)
@@ -263,7 +293,7 @@ def test_one_batch_of_all_samples_is_the_full_batch():
 
 
 def test_minibatches_do_not_depend_on_when_one_records():
-    training = Supervised(TwoLayer(3, 4, 2, "tanh"), regression(2), initial=0.8)
+    training = Supervised(TwoLayer(3, 4, 2, "tanh"), regression(2), initial_std=0.8)
     often, once = (
         gradient_descent(training, steps, learning_rate=0.05, seeds=[0], batch_size=7)
         for steps in ([0, 3, 11, 20], [20])
@@ -291,8 +321,8 @@ def test_equal_trainings_share_what_is_compiled():
         return jnp.tanh(z)
 
     network = TwoLayer(3, 4, 1, counted)
-    one = Supervised(network, regression(1), initial=0.1)
-    other = Supervised(network, GivenData(np.ones((60, 3)), np.ones(60)), initial=(0.2, 3.0))
+    one = Supervised(network, regression(1), initial_std=0.1)
+    other = Supervised(network, GivenData(np.ones((60, 3)), np.ones(60)), initial_std=(0.2, 3.0))
     run = functools.partial(gradient_descent, steps=[0, 5], learning_rate=0.1, seeds=[0])
     first = run(one).loss
     traced = len(calls)
@@ -303,7 +333,7 @@ def test_equal_trainings_share_what_is_compiled():
 
 
 def test_what_makes_trainings_equal():
-    one = Supervised(*FEATURES["linear with bias"], initial=0.1)
+    one = Supervised(*FEATURES["linear with bias"], initial_std=0.1)
     other = Supervised(TwoLayer(3, 9, 2, bias=True), regression(2, 30), 0.3, population=True)
     assert one == other
     assert hash(one) == hash(other)
@@ -312,7 +342,7 @@ def test_what_makes_trainings_equal():
 
 
 def test_seeds_draw_their_own_data_and_weights():
-    training = Supervised(*FEATURES["quadratic"], initial=0.1)
+    training = Supervised(*FEATURES["quadratic"], initial_std=0.1)
     (w0, d0), (w1, d1), (w2, d2) = (training.start(seed) for seed in (0, 1, 0))
     assert (w0.first != w1.first).all()
     assert (d0.covariance != d1.covariance).all()
@@ -343,6 +373,42 @@ def test_records():
     assert "TwoLayer(" in run.attrs["network"]
 
 
+@pytest.mark.parametrize("case", [*FEATURES, "three layers"])
+def test_all_weights_are_recorded_when_asked(case):
+    """Flat, in the order in which `adapters.derivatives` flattens them, also where fewer units descend."""
+    network, task = FEATURES.get(case, THREE_LAYERS)
+    training = Supervised(network, task, 0.1, records=("weights",))
+    run = gradient_descent(training, [0, 1], learning_rate=0.01, seeds=[0])
+    weights, data = training.start(0)
+    made = derivatives(lambda w: training.loss(w, data), weights)
+    assert run.weights.dims == ("seed", "time", "weight")
+    np.testing.assert_allclose(run.weights[0, 0], made.weights, rtol=0, atol=1e-13)
+    step = made.weights - 0.01 * made.gradient(made.weights)
+    np.testing.assert_allclose(run.weights[0, 1], step, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "activation", "at_zero"),
+    [(14, "linear", 14), (9, "quadratic", 99), (7, "cubic", 147)],
+)
+def test_population_losses_in_many_inputs(inputs, activation, at_zero):
+    """⟨(Σ x)²⟩, ⟨(Σ x²)²⟩ = D² + 2D, and ⟨(Σ x³)²⟩ = 15 D + … of independent cubes."""
+    power = {"linear": 1, "quadratic": 2, "cubic": 3}[activation]
+    task = GaussianRegression(inputs, lambda x: (x**power).sum(axis=1, keepdims=True))
+    training = Supervised(TwoLayer(inputs, 2, activation=activation), task, 0.0, population=True)
+    weights, data = training.start(0)
+    exact = {"linear": inputs, "quadratic": inputs**2 + 2 * inputs, "cubic": 15 * inputs}
+    assert float(training.loss(weights, data)) == pytest.approx(exact[activation], rel=1e-12)
+    assert data.least == pytest.approx(0, abs=1e-9 * at_zero)
+
+
+def test_a_distribution_that_quadrature_cannot_average_is_refused():
+    task = GaussianRegression(9, lambda x: x[:, :1])
+    training = Supervised(TwoLayer(9, 2, activation="relu"), task, 0.1, population=True)
+    with pytest.raises(ArgumentError, match=r"points over 9 inputs, got 6\. Draw samples instead"):
+        training.start(0)
+
+
 def descend(training, **options):
     return gradient_descent(training, [0, 2], learning_rate=0.01, seeds=[0], **options)
 
@@ -350,45 +416,30 @@ def descend(training, **options):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [({"network": "mlp"}, "`network` must be a network, got 'mlp'. Use one of `lazyrich.models`."),
-     ({"task": None}, "`task` must give a data set, got None. Use one of `lazyrich.tasks`."),
+     ({"task": None}, r"`task` must give a data set by `dataset\(key\)`, got None. Use e.g. `tasks."),
      ({"population": True}, "`population` must be False for this task, which is no distribution, got True"),
-     ({"records": ("unit",)}, r"`records` must be among units, singular_values, norms, got \('unit',\)"),
-     ({"records": "units"}, "`records` must be among units, singular_values, norms, got 'units'"),
-     ({"initial": -1.0}, "`initial` must be a finite real number ≥ 0, got -1.0"),
-     ({"initial": np.nan}, "`initial` must be"), ({"initial": "small"}, "`initial` must be")],
+     ({"records": ("unit",)}, r"`records` must be among units, weights, singular_values, norms, got"),
+     ({"records": "units"}, "`records` must be among units, weights, singular_values, norms, got 'units'"),
+     ({"initial_std": -1.0}, "`initial_std` must be a finite real number ≥ 0, got -1.0"),
+     ({"initial_std": np.nan}, "`initial_std` must be"), ({"initial_std": "small"}, "`initial_std` must be")],
 )  # fmt: skip
 def test_bad_fields(fields, message):
     good = {
         "network": TwoLayer(2, 3, activation="relu"),
         "task": orthogonal_pair(),
-        "initial": 0.1,
+        "initial_std": 0.1,
     }
     with pytest.raises(ArgumentError, match=message):
         Supervised(**good | fields)
-
-
-@pytest.mark.parametrize(
-    ("network", "task", "population"),
-    [(TwoLayer(2, 4), regression(1), False), (TwoLayer(3, 4), regression(2), False),
-     (TwoLayer(2, 4, 1, "tanh"), regression(1), True), (TwoLayer(4, 4, 1, "quadratic"), regression(1), False),
-     (Convolution(2, 4), regression(1), False), (Convolution(4, 4), regression(1), False),
-     (Attention(2, 4), IN_CONTEXT, True), (Attention(1, 4), IN_CONTEXT, True),
-     (Attention(4, 4, softmax=True), IN_CONTEXT, False), (TwoLayer(3, 4, 1, "tanh"), IN_CONTEXT, False),
-     (Attention(3, 4, output_dimension=2), IN_CONTEXT, True), (Attention(3, 4), regression(1), False),
-     (Deep(Attention(3, 4), output_dimension=2), IN_CONTEXT, True)],
-)  # fmt: skip
-def test_a_task_that_does_not_fit(network, task, population):
-    with pytest.raises(
-        ArgumentError, match="`task` must fit the network, whose outputs have the shape"
-    ):
-        descend(Supervised(network, task, 0.1, population))
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_labels_must_be_finite(wrong):
     task = GaussianRegression(2, lambda x: np.where(x[:, :1] > 0, wrong, 0.0), 20)
     for activation in ("linear", "tanh"):
-        with pytest.raises(ArgumentError, match="`task` must give finite labels, got 'NaN or infi"):
+        with pytest.raises(
+            ArgumentError, match="`task` must give finite targets, got 'NaN or infi"
+        ):
             descend(Supervised(TwoLayer(2, 3, activation=activation), task, 0.1))
 
 
@@ -400,9 +451,12 @@ def test_labels_must_be_finite(wrong):
      TwoLayerWeights(np.ones((2, 0)), np.ones((0, 1)))],
 )  # fmt: skip
 def test_a_start_that_does_not_fit(activation, start):
-    training = Supervised(TwoLayer(2, 4, activation=activation), regression_2d(), lambda key: start)
+    training = Supervised(
+        TwoLayer(2, 4, activation=activation), regression_2d(), initial_weights=lambda seed: start
+    )
     with pytest.raises(
-        ArgumentError, match=r"`initial` must give weights of the shapes TwoLayerW.*≥ 1, may differ"
+        ArgumentError,
+        match=r"`initial_weights` must give weights of the shapes TwoLayerW.*≥ 1, may differ",
     ):
         descend(training)
 
@@ -414,14 +468,16 @@ def regression_2d():
 def test_a_start_may_have_another_number_of_units():
     start = TwoLayerWeights(np.ones((2, 7)), np.ones((7, 1)))
     assert descend(
-        Supervised(TwoLayer(2, 4), regression_2d(), lambda key: start)
+        Supervised(TwoLayer(2, 4), regression_2d(), initial_weights=lambda seed: start)
     ).incoming.shape == (1, 2, 7, 2)
 
 
 def test_a_start_must_be_finite():
     start = TwoLayerWeights(np.full((2, 4), np.nan), np.ones((4, 1)))
-    with pytest.raises(ArgumentError, match="`initial` must give finite weights, got 'NaN or inf"):
-        descend(Supervised(TwoLayer(2, 4), regression_2d(), lambda key: start))
+    with pytest.raises(
+        ArgumentError, match="`initial_weights` must give finite weights, got 'NaN or inf"
+    ):
+        descend(Supervised(TwoLayer(2, 4), regression_2d(), initial_weights=lambda seed: start))
 
 
 def test_no_units_are_no_network():

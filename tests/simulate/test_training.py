@@ -7,8 +7,15 @@ import numpy as np
 import pytest
 
 from lazyrich.core import ArgumentError, Cancelled, Context
-from lazyrich.simulate import Training, TwoLayerStudent, gradient_descent, gradient_flow
+from lazyrich.simulate import (
+    LinearClassifier,
+    Training,
+    TwoLayerStudent,
+    gradient_descent,
+    gradient_flow,
+)
 
+# flows are compiled for each training and number of times: four for bowls, two for students
 SMALL = TwoLayerStudent(5, 8, width=6, output_dimension=2, thresholds=(1e-2, 1e-1), num_test=30)
 
 
@@ -51,8 +58,8 @@ def test_flow_is_an_exponential():
 def test_flow_error_falls_with_the_tolerance():
     errors = []
     for tolerance in (1e-4, 1e-6, 1e-8):
-        run = gradient_flow(Bowl(), [0, 2.0], seeds=[0], tolerance=tolerance)
-        errors.append(float(np.abs(run.theta[0, 1] - np.exp([-2, -0.4])).max()))
+        run = gradient_flow(Bowl(), [0, 0.5, 1, 2.0], seeds=[0], tolerance=tolerance)
+        errors.append(float(np.abs(run.theta[0, -1] - np.exp([-2, -0.4])).max()))
     assert errors[0] > 20 * errors[1] > 400 * errors[2]
 
 
@@ -71,13 +78,13 @@ def plain_descent(student, seed, steps, rate):
     """The same in NumPy, on all data, with the gradient written out."""
     plain = dataclasses.replace(student, activation=lambda z: z)  # takes the path of any activation
     (S0, S1), data = plain.start(seed)
-    X, Y, N, d_out = data.inputs, data.labels, student.num_samples, student.output_dimension
+    X, Y, N, d_out = data.inputs, data.targets, student.num_samples, student.output_dimension
     for _ in range(steps):
         error = X @ S0 @ S1 - Y
         G0, G1 = X.T @ error @ S1.T, (X @ S0).T @ error
         S0, S1 = S0 - 2 * rate / (N * d_out) * G0, S1 - 2 * rate / (N * d_out) * G1
     errors = np.mean((X @ S0 @ S1 - Y) ** 2, axis=1)
-    test = np.mean((data.test_inputs @ S0 @ S1 - data.test_labels) ** 2, axis=1)
+    test = np.mean((data.test_inputs @ S0 @ S1 - data.test_targets) ** 2, axis=1)
     T_and_S = (np.sum(S0**2) + np.sum(S1**2)) / 2
     return errors, test, T_and_S
 
@@ -100,8 +107,12 @@ def test_the_test_loss_is_the_expectation_for_linear_networks():
 
 
 def test_the_flow_never_climbs():
-    run = gradient_flow(SMALL, [0, 10, 1000.0], seeds=range(3), tolerance=1e-10)
-    assert bool((run.train_loss.diff("time") < 0).all())
+    early, late = (
+        gradient_flow(SMALL, [0, time], seeds=range(3), tolerance=1e-10).train_loss
+        for time in (10.0, 1000.0)
+    )
+    assert bool((early[:, 1] < early[:, 0]).all())
+    assert bool((late[:, 1] < early[:, 1]).all())
 
 
 def test_runs_do_not_depend_on_each_other():
@@ -118,11 +129,10 @@ def test_runs_do_not_depend_on_each_other():
 @pytest.mark.parametrize("simulator", [gradient_flow, gradient_descent])
 def test_divergence_is_a_result(simulator):
     climbing = Bowl(sign=-1.0)
-    run = simulator(climbing, [0, 10_000], learning_rate=1.0, seeds=[0])
+    run = simulator(climbing, [0, 1, 2, 10_000], learning_rate=1.0, seeds=[0])
     assert run.diverged.values.tolist() == [True]
-    assert simulator(Bowl(), [0, 10], learning_rate=0.1, seeds=[0]).diverged.values.tolist() == [
-        False
-    ]
+    run = simulator(Bowl(), [0, 1, 2, 10], learning_rate=0.1, seeds=[0])
+    assert run.diverged.values.tolist() == [False]
 
 
 def test_attributes_say_how_it_came_about():
@@ -131,6 +141,34 @@ def test_attributes_say_how_it_came_about():
     assert run.attrs["width"] == 6
     assert "no ½" in run.attrs["loss_convention"]
     assert run.attrs["simulation"].startswith("gradient_flow")
+
+
+@pytest.mark.parametrize(
+    ("simulator", "training", "rate", "unit"),
+    [
+        (gradient_flow, SMALL, 1.0, "learning rate × step"),
+        (gradient_flow, SMALL, 0.5, "steps"),
+        (gradient_descent, LinearClassifier(4, 2, 1, 2, num_test=2), 1.0, "steps"),
+    ],
+)
+def test_the_simulator_says_what_time_counts(simulator, training, rate, unit):
+    run = simulator(training, [0, 1], seeds=[0], learning_rate=rate)
+    assert run.attrs["time_unit"] == unit
+    assert ("learning rate × step" in run.attrs["time_convention"]) is (unit != "steps")
+    assert run.attrs["loss_convention"] == training.loss_convention
+
+
+def test_a_training_that_says_nothing_has_the_library_s_loss():
+    assert "exactly this loss" in Bowl().loss_convention
+
+
+def test_a_flow_stops_between_seeds():
+    seen = []
+    context = Context(report=lambda label, done, total: seen.append((done, total)),
+                      should_stop=lambda: len(seen) > 1)  # fmt: skip
+    with pytest.raises(Cancelled):
+        gradient_flow(SMALL, [0, 1.0], seeds=[0, 1], context=context)
+    assert seen == [(0, 2), (1, 2)]
 
 
 def test_progress_and_cancellation():

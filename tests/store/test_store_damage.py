@@ -156,8 +156,18 @@ def test_no_file(tmp_path):
 
 
 def test_a_folder_in_place_of_a_file(tmp_path):
-    with pytest.raises(StoreError, match=r"cannot be read: is a directory. Check its permissions"):
+    with pytest.raises(
+        StoreError, match=r" is a folder\. Give a file in it, such as .*data\.lazyrich"
+    ):
         read_result(tmp_path)
+
+
+def test_nobody_is_told_to_delete_what_is_not_ours(tmp_path):
+    record = tmp_path / "result.json"
+    record.write_text("{}")
+    with pytest.raises(StoreError, match="Give a file that `write_result` made") as caught:
+        read_result(record)
+    assert "Delete" not in str(caught.value)
 
 
 def test_another_version(file):

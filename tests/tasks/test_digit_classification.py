@@ -22,12 +22,12 @@ def test_samples_are_pictures_of_the_source():
     found = [
         (tuple(pixels), label)
         for pixels, label in zip(
-            (train.inputs * 16).astype(int).tolist(), train.labels.argmax(1), strict=True
+            (train.inputs * 16).astype(int).tolist(), train.targets.argmax(1), strict=True
         )
     ]
     assert len(set(found)) == 50  # without replacement
     assert set(found) <= rows
-    np.testing.assert_array_equal(np.sort(train.labels, axis=1)[:, [-2, -1]], [[0.0, 3.0]] * 50)
+    np.testing.assert_array_equal(np.sort(train.targets, axis=1)[:, [-2, -1]], [[0.0, 3.0]] * 50)
     expected = digit_images("packaged", "test").images[:40].reshape(40, -1) / 16
     np.testing.assert_array_equal(test.inputs, expected)
     assert train.weights.sum() == pytest.approx(1)

@@ -118,7 +118,7 @@ def test_standard_names(tmp_path, subfolder, ending):
     for prefix, part in (("train", slice(None)), ("t10k", slice(5))):
         (home / f"{prefix}-images-idx3{ending}").write_bytes(pack(idx(IMAGES[part])))
         (home / f"{prefix}-labels-idx1{ending}").write_bytes(pack(idx(LABELS[part])))
-    train, test = (tasks.digit_images(tmp_path, split) for split in ("train", "test"))
+    train, test = (tasks.digit_images(tmp_path, part) for part in ("train", "test"))
     np.testing.assert_array_equal(train.images, IMAGES)
     np.testing.assert_array_equal(test.labels, LABELS[:5])
     assert train.name == test.name == "idx"  # not MNIST, whatever the file names say
@@ -184,10 +184,10 @@ def test_files_that_do_not_fit_each_other(folder):
         tasks.digit_images(folder)
 
 
-@pytest.mark.parametrize("split", ["", "valid", None, 1])
-def test_bad_split(split):
-    with pytest.raises(ArgumentError, match="`split` must be one of train, test, got"):
-        tasks.digit_images("packaged", split)
+@pytest.mark.parametrize("part", ["", "valid", None, 1])
+def test_bad_split(part):
+    with pytest.raises(ArgumentError, match="`part` must be one of train, test, got"):
+        tasks.digit_images("packaged", part)
 
 
 @pytest.mark.parametrize("source", [1, 0.5, [], object()])
@@ -201,7 +201,7 @@ def test_bad_source(source):
 
 def test_the_packaged_set_is_the_known_one():
     """Its shape, range and counts as its authors describe them; its digest so that it stays."""
-    parts = [tasks.digit_images("packaged", split) for split in ("train", "test")]
+    parts = [tasks.digit_images("packaged", part) for part in ("train", "test")]
     images, labels = (np.concatenate([getattr(p, n) for p in parts]) for n in ("images", "labels"))
     assert images.shape == (1797, 8, 8)
     assert (images.min(), images.max()) == (0, 16)
@@ -217,19 +217,19 @@ def test_the_packaged_set_is_the_known_one():
 # pairs
 
 
-@pytest.mark.parametrize("split", ["train", "test"])
-def test_pair_of_the_packaged_set(split):
-    task = tasks.DigitPair(8, 2, source="packaged", split=split)
-    all_digits = tasks.digit_images("packaged", split)
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_pair_of_the_packaged_set(part):
+    task = tasks.DigitPair(8, 2, source="packaged", part=part)
+    all_digits = tasks.digit_images("packaged", part)
     data = task.dataset()
-    assert data.inputs.shape == (task.num_samples, task.input_dimension) == (len(data.labels), 64)
+    assert data.inputs.shape == (task.num_samples, task.input_dimension) == (len(data.targets), 64)
     assert data.weights.sum() == pytest.approx(1)
     rows = iter(range(task.num_samples))
     for image, label in zip(all_digits.images, all_digits.labels, strict=True):
         if label in (8, 2):
             row = next(rows)
             np.testing.assert_array_equal(data.inputs[row], image.ravel() / 16)
-            assert data.labels[row].tolist() == [label == 8, label == 2]
+            assert data.targets[row].tolist() == [label == 8, label == 2]
     assert next(rows, None) is None
 
 

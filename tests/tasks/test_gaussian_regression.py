@@ -8,6 +8,7 @@ import pytest
 
 from lazyrich.core import ArgumentError
 from lazyrich.tasks import GaussianRegression
+from lazyrich.theory import Staircase
 
 CORRELATED = np.array([[1.0, 1.0], [1.0, 4.0]])
 SINGULAR = np.array([[1.0, -2.0], [-2.0, 4.0]])
@@ -50,14 +51,14 @@ def test_labels_are_the_target_of_the_inputs():
     W = np.array([[1.0, 2.0], [0.0, 3.0], [-1.0, 1.0]])
     task = GaussianRegression(CORRELATED, lambda x: np.tanh(x) @ W.T, 40)
     data = task.dataset(jax.random.key(1))
-    np.testing.assert_allclose(data.labels, np.tanh(data.inputs) @ W.T, rtol=1e-15)
-    assert data.labels.shape == (40, 3)
+    np.testing.assert_allclose(data.targets, np.tanh(data.inputs) @ W.T, rtol=1e-15)
+    assert data.targets.shape == (40, 3)
     np.testing.assert_array_equal(data.weights, np.full(40, 1 / 40))
 
 
 def test_targets_in_jax_keep_their_digits():
     data = GaussianRegression(2, lambda x: jax.numpy.sin(x), 10).dataset(jax.random.key(0))
-    np.testing.assert_allclose(data.labels, np.sin(data.inputs), rtol=1e-14)
+    np.testing.assert_allclose(data.targets, np.sin(data.inputs), rtol=1e-14)
 
 
 def test_the_key_decides():
@@ -93,17 +94,61 @@ def test_quadrature_is_not_exact_beyond():
 def test_quadrature_of_a_smooth_function():
     """E cos(x) = exp(−σ²/2)."""
     nodes = GaussianRegression([[2.0]], lambda x: np.cos(x)).population()
-    assert nodes.weights @ nodes.labels[:, 0] == pytest.approx(np.exp(-1), rel=1e-13)
+    assert nodes.weights @ nodes.targets[:, 0] == pytest.approx(np.exp(-1), rel=1e-13)
 
 
-@pytest.mark.parametrize(("inputs", "nodes"), [(1, 40), (2, 40), (3, 21), (4, 10), (13, 2)])
+@pytest.mark.parametrize(("inputs", "nodes"), [(1, 40), (2, 40), (3, 21), (4, 10), (6, 6)])
 def test_number_of_points(inputs, nodes):
     assert len(GaussianRegression(inputs, first).population().weights) == nodes**inputs
 
 
+@pytest.mark.parametrize(("inputs", "degree"), [(14, 1), (9, 2), (7, 3), (13, 1), (17, 1), (60, 1)])
+def test_moments_are_exact_in_many_inputs(inputs, degree):
+    """All that the squared loss of a power of the inputs needs: moments up to twice the degree."""
+    task = GaussianRegression(inputs, lambda x: x[:, :1] ** degree + x[:, 1:2])
+    points = task.population(degree=degree)
+    moments = points.weights @ points.inputs[:, -1:] ** (2 * np.arange(degree + 1))
+    np.testing.assert_allclose(moments, [1, 1, 3, 15][: degree + 1], rtol=1e-12)
+    covariance = points.inputs.T @ (points.weights[:, None] * points.inputs)
+    np.testing.assert_allclose(covariance, np.eye(inputs), atol=1e-12)
+    power = {1: 2, 2: 4, 3: 16}[degree]
+    assert points.weights @ points.targets[:, 0] ** 2 == pytest.approx(power, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "target", "degree"),
+    [(7, first, None), (14, first, None), (8, lambda x: np.tanh(x[:, :1]), 1), (12, first, 3),
+     (7, lambda x: x[:, :1] ** 6, 1)],
+)  # fmt: skip
+def test_what_needs_too_many_points_is_refused(inputs, target, degree):
+    with pytest.raises(ArgumentError, match=f"points over {inputs} inputs.*Draw samples instead"):
+        GaussianRegression(inputs, target).population(degree=degree)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "target", "degree", "least"),
+    [(1, first, None, 2), (2, first, 2, 3), (3, lambda x: x**3, 1, 4), (4, lambda x: x**2, 4, 5)],
+)
+def test_nodes_that_give_wrong_means_are_refused(nodes, target, degree, least):
+    message = f"`nodes` must be .* ≥ {least}, got {nodes}.* Fewer give wrong means"
+    with pytest.raises(ArgumentError, match=message):
+        GaussianRegression(2, target).population(nodes, degree)
+    GaussianRegression(2, target).population(least, degree)
+
+
+@pytest.mark.parametrize(
+    ("target", "degree"),
+    [(lambda x: np.ones_like(x), 0), (lambda x: 1e-9 * x + 3, 1), (lambda x: x[:, :1] * x[:, 1:], 2),
+     (lambda x: x**8, 8), (lambda x: x**9, None), (lambda x: np.tanh(x), None), (lambda x: 0 * x, 0),
+     (lambda x: np.clip(x, -2, 2), None), (lambda x: np.maximum(x, 0), None), (lambda x: x + x**2, 2)],
+)  # fmt: skip
+def test_degrees_of_polynomials(target, degree):
+    assert GaussianRegression(CORRELATED, target)._target_degree == degree
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
-    [({"covariance": 0}, r"`covariance` must be .* ≥ 1, got 0.0. Pass a matrix or a number of inputs"),
+    [({"covariance": 0}, r"`covariance` must be .* ≥ 1, got 0. Pass a matrix or a number of inputs"),
      ({"covariance": 2.5}, "`covariance` must be a whole number"),
      ({"covariance": None}, "`covariance` must"),
      ({"covariance": [1.0, 2.0]}, r"`covariance` must have the shape \(inputs, inputs\), got \(2,\)"),
@@ -115,7 +160,7 @@ def test_number_of_points(inputs, nodes):
      ({"covariance": [[-1.0]]}, "`covariance` must be positive semi-definite"),
      ({"covariance": [[np.nan]]}, r"`covariance\[0, 0\]` must be"),
      ({"covariance": [[np.inf]]}, "`covariance"),
-     ({"num_samples": 0}, r"`num_samples` must be .* ≥ 1, got 0.0. Pass e.g. 8192."),
+     ({"num_samples": 0}, r"`num_samples` must be .* ≥ 1, got 0. Pass e.g. 8192."),
      ({"num_samples": 1.5}, "`num_samples` must"), ({"num_samples": np.nan}, "`num_samples` must"),
      ({"target": np.eye(2)}, "`target` must be a function")],
 )  # fmt: skip
@@ -126,7 +171,7 @@ def test_bad_input(fields, message):
 
 @pytest.mark.parametrize("wrong", [lambda x: x[:, 0], lambda x: x[:3], lambda x: 1.0])
 def test_labels_keep_two_axes(wrong):
-    with pytest.raises(ArgumentError, match=r"`target` must give labels of shape \(samples, outp"):
+    with pytest.raises(ArgumentError, match=r"`target` must give targets of shape \(samples, outp"):
         GaussianRegression(2, wrong, 10).dataset(jax.random.key(0))
 
 
@@ -147,3 +192,30 @@ def test_too_many_nodes():
 def test_keys_must_be_keys():
     with pytest.raises(ArgumentError, match="`key` must be a random key, got 0"):
         GaussianRegression(2, first).dataset(0)
+
+
+@pytest.mark.parametrize("inputs", [2, 30])
+def test_moments_of_a_linear_target(inputs):
+    rng = np.random.default_rng(0)
+    root, W = rng.standard_normal((inputs, inputs)), rng.standard_normal((3, inputs))
+    task = GaussianRegression(root @ root.T, lambda x: x @ W.T)
+    found = task.moments()
+    np.testing.assert_array_equal(found.covariance, task.covariance)
+    np.testing.assert_allclose(found.correlation, W @ root @ root.T, rtol=1e-9, atol=1e-9)
+    assert found.output_power == pytest.approx(np.trace(W @ root @ root.T @ W.T), rel=1e-10)
+
+
+def test_moments_of_a_nonlinear_target():
+    """Stein: ⟨sin(x) x⟩ = σ² e^(−σ²/2), and ⟨sin²⟩ = (1 − e^(−2σ²))/2."""
+    found = GaussianRegression([[0.5]], lambda x: np.sin(x)).moments()
+    assert found.correlation[0, 0] == pytest.approx(0.5 * np.exp(-0.25), rel=1e-12)
+    assert found.output_power == pytest.approx((1 - np.exp(-1)) / 2, rel=1e-12)
+
+
+def test_moments_predict_a_staircase():
+    """From the task to the prediction: drops of the same run as by hand."""
+    s = np.diag([3.0, 1.0])
+    found = GaussianRegression(2, lambda x: x @ s).moments()
+    by_task = Staircase(found.correlation, found.covariance, initial_std=1e-6, width=20)
+    by_hand = Staircase(s, np.eye(2), initial_std=1e-6, width=20)
+    np.testing.assert_allclose(by_task.drop_times, by_hand.drop_times, rtol=1e-9)

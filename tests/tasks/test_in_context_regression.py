@@ -17,7 +17,7 @@ def test_sequences_hold_examples_of_one_linear_map_and_a_query():
     assert data.inputs.shape == (40, 7, 3)
     assert data.inputs.dtype == np.float64
     assert (data.inputs[:, -1, -1] == 0).all()  # the query's label is asked for
-    for tokens, label in zip(data.inputs, data.labels, strict=True):
+    for tokens, label in zip(data.inputs, data.targets, strict=True):
         w, residual, *_ = np.linalg.lstsq(tokens[:-1, :2], tokens[:-1, 2], rcond=None)
         assert residual == pytest.approx(0, abs=1e-20)
         np.testing.assert_allclose(tokens[-1, :2] @ w, label, rtol=1e-7)
@@ -32,7 +32,7 @@ def test_samples_have_the_stated_spread():
         errors = products.std(axis=0) / np.sqrt(5e4)
         assert (np.abs(products.mean(axis=0) - CORRELATED) < 4.5 * errors).all()
     assert abs((x * q).mean()) < 4.5 * (x * q).std() / np.sqrt(1e5)
-    power = data.labels**2  # E y² = Tr Λ, as w is white
+    power = data.targets**2  # E y² = Tr Λ, as w is white
     assert abs(power.mean() - 1.1) < 4.5 * power.std() / np.sqrt(5e4)
 
 
@@ -46,7 +46,7 @@ def test_the_key_decides():
 def sampled(task, num=150_000):
     """z_abc and y of brute-force sequences."""
     rng = np.random.default_rng(5)
-    root, D = np.linalg.cholesky(task.covariance), task.dimension
+    root, D = np.linalg.cholesky(task.covariance), task.input_dimension
     x = rng.standard_normal((num, task.context + 1, D)) @ root.T
     w = rng.standard_normal((num, D))
     tokens = np.concatenate([x, np.einsum("ntd,nd->nt", x, w)[..., None]], axis=2)
@@ -87,7 +87,7 @@ def test_moments_in_one_dimension_by_hand(variance, context):
         # E[z y] with y = w q: the query's own square meets w once, so nothing is left of it
         exact = T * q2 * (a + b == 1) * (c == 0)
         assert moments.correlation[a, b, c] == pytest.approx(exact, rel=1e-12, abs=1e-12)
-    assert moments.power == pytest.approx(variance)
+    assert moments.output_power == pytest.approx(variance)
 
 
 def test_moments_have_their_symmetries():
@@ -104,7 +104,7 @@ def test_moments_scale_with_the_covariance():
     one, four = (InContextRegression(s * np.array(CORRELATED), 5).moments() for s in (1, 4))
     np.testing.assert_allclose(four.covariance, 64 * one.covariance, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(four.correlation, 16 * one.correlation, rtol=1e-12, atol=1e-12)
-    assert four.power == pytest.approx(4 * one.power)
+    assert four.output_power == pytest.approx(4 * one.output_power)
 
 
 def test_a_direction_without_variance_is_not_there():
@@ -119,17 +119,17 @@ def test_a_direction_without_variance_is_not_there():
     )
     assert np.abs(more.covariance[1]).max() < 1e-12
     assert np.abs(more.correlation[:, :, 1]).max() < 1e-12
-    assert more.power == less.power == 2
+    assert more.output_power == less.output_power == 2
 
 
 @pytest.mark.parametrize(
     ("fields", "message"),
-    [({"covariance": 0}, r"`covariance` must be .* ≥ 1, got 0.0. Pass a matrix or the dimension D."),
+    [({"covariance": 0}, r"`covariance` must be .* ≥ 1, got 0. Pass a matrix or the dimension D."),
      ({"covariance": [1.0]}, r"`covariance` must have the shape \(inputs, inputs\), got \(1,\)"),
      ({"covariance": [[1.0, 1.0], [0.0, 1.0]]}, "`covariance` must be symmetric"),
      ({"covariance": [[1.0, 2.0], [2.0, 1.0]]}, "`covariance` must be positive semi-definite"),
      ({"covariance": [[np.nan]]}, r"`covariance\[0, 0\]` must be"),
-     ({"context": 0}, r"`context` must be .* ≥ 1, got 0.0. Pass e.g. 32."),
+     ({"context": 0}, r"`context` must be .* ≥ 1, got 0. Pass e.g. 32."),
      ({"context": 2.5}, "`context` must"), ({"num_samples": 0}, "`num_samples` must"),
      ({"num_samples": None}, "`num_samples` must")],
 )  # fmt: skip

@@ -48,14 +48,14 @@ def test_skills_by_counting_ones():
 
 def test_samples_have_the_stated_distribution(data):
     assert data.inputs.shape == (4000, 11)
-    assert data.labels.shape == (4000, 1)
+    assert data.targets.shape == (4000, 1)
     assert set(np.unique(data.inputs)) == {0.0, 1.0}
     np.testing.assert_array_equal(data.inputs[:, :3].sum(axis=1), 1)
     error = np.sqrt(TASK.frequencies * (1 - TASK.frequencies) / 4000)
     assert np.all(np.abs(data.inputs[:, :3].mean(axis=0) - TASK.frequencies) < 4 * error)
     bits = 2 * data.inputs[:, 3:] - 1
     assert np.all(np.abs(bits.T @ bits / 4000 - np.eye(8)) < 5 / np.sqrt(4000))
-    np.testing.assert_array_equal(np.abs(data.labels), 2.0)
+    np.testing.assert_array_equal(np.abs(data.targets), 2.0)
     assert data.weights.sum() == pytest.approx(1)
 
 
@@ -76,7 +76,7 @@ def test_draws_are_the_same_inside_a_trace():
     outside = TASK.dataset(key, 5)
     inside = jax.jit(lambda key: TASK.dataset(key, 5))(key)
     np.testing.assert_array_equal(outside.inputs, inside.inputs)
-    np.testing.assert_array_equal(outside.labels, inside.labels)
+    np.testing.assert_array_equal(outside.targets, inside.targets)
     assert outside.inputs.dtype == np.float64
     assert not np.array_equal(outside.inputs, TASK.dataset(jax.random.key(4), 5).inputs)
 

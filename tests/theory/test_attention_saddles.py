@@ -37,7 +37,7 @@ def weights_at(saddles, modes, heads):
 def test_losses_and_zero_gradients(index, context):
     saddles = AttentionSaddles(COVARIANCES[index], context)
     task = InContextRegression(COVARIANCES[index], context)
-    training = Supervised(Attention(task.dimension + 1, 3), task, 0.0, population=True)
+    training = Supervised(Attention(task.input_dimension + 1, 3), task, 0.0, population=True)
     data = training.data(None)
     subsets = [[], [0]] + ([[1], [0, 1]] if saddles.num_modes > 1 else [])
     for modes in subsets:
@@ -54,7 +54,7 @@ def test_the_last_fixed_point_is_the_best_linear_attention():
     """No coefficients of the features, reachable or not, do better than all modes together."""
     for covariance in COVARIANCES:
         task = InContextRegression(covariance, 7)
-        training = Supervised(Attention(task.dimension + 1, 3), task, 0.0, population=True)
+        training = Supervised(Attention(task.input_dimension + 1, 3), task, 0.0, population=True)
         saddles = AttentionSaddles(covariance, 7)
         best = saddles.loss(range(saddles.num_modes))
         assert float(training.data(None).least) == pytest.approx(float(best), rel=1e-9)

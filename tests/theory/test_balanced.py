@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 from lazyrich.core import ArgumentError, AssumptionError
 from lazyrich.models import TwoLayerWeights, balanced_weights
 from lazyrich.quantities import imbalance, linear_kernel_distance
-from lazyrich.theory import BalancedModes, BalancedNetwork
+from lazyrich.theory import BalancedModes, BalancedNetwork, DiagonalNetwork
 
 TIMES = np.array([0.0, 0.2, 1.0, 4.0])
 SIZES = st.floats(-3, 3)
@@ -42,7 +42,7 @@ def network(lam, seed=0, scale=0.7, shape=(4, 3, 3)):
     """All tests but one share a shape: what JAX compiles for it is compiled once."""
     start = balanced_weights(jax.random.key(seed), *shape, imbalance=lam, scale=scale)
     sigma = np.random.default_rng(seed).standard_normal((shape[0], shape[2]))
-    return BalancedNetwork(*start, sigma.T), start, sigma
+    return BalancedNetwork(sigma.T, *start), start, sigma
 
 
 # modes
@@ -52,8 +52,8 @@ def network(lam, seed=0, scale=0.7, shape=(4, 3, 3)):
 def test_modes_solve_their_equation(lam, target, start, time):
     """Against the equation itself: the slope, by a difference, is (ρ̃ − ρ)√(λ² + 4ρ²)."""
     modes, h = BalancedModes(lam, target, start), 1e-5
-    rho = modes.singular_values(time + h)
-    slope = (modes.singular_values(time + 2 * h) - modes.singular_values(time)) / (2 * h)
+    rho = modes.modes(time + h)
+    slope = (modes.modes(time + 2 * h) - modes.modes(time)) / (2 * h)
     assert slope == pytest.approx((target - rho) * np.hypot(lam, 2 * rho), rel=1e-5, abs=1e-6)
 
 
@@ -79,15 +79,16 @@ def test_modes_in_many_digits():
 
 @given(SIZES, st.floats(0.1, 3), SIZES, st.floats(0, 3), st.floats(0, 3))
 def test_modes_are_a_semigroup(lam, target, start, one, two):
-    half = BalancedModes(lam, target, start).singular_values(one)
-    again = BalancedModes(lam, target, half).singular_values(two)
-    whole = BalancedModes(lam, target, start).singular_values(one + two)
+    half = BalancedModes(lam, target, start).modes(one)
+    again = BalancedModes(lam, target, half).modes(two)
+    whole = BalancedModes(lam, target, start).modes(one + two)
     # close to the saddle of λ = 0 rounding of the first half grows
     assert again == pytest.approx(whole, abs=1e-12 * np.exp(min(2 * target * two, 20)))
 
 
 @given(SIZES, SIZES, SIZES, st.floats(0, 5))
 @example(0.0, 2.0, 1.1125369292536007e-308, 0.0)  # twice the start is the smallest normal number
+@example(0.0, 1.1125369292536007e-308, 1.0, 0.0)
 def test_modes_have_symmetries(lam, target, start, time):
     gamma = BalancedModes(lam, target, start).transition(time)
     assert BalancedModes(-lam, target, start).transition(time) == gamma
@@ -113,15 +114,44 @@ def test_limits_of_eq70():
     np.testing.assert_allclose(near.sigmoidal_transition(times), grown / (grown + 10.0), rtol=1e-12)
     far = BalancedModes([1e7, -1e7], 1.0, 0.1)
     np.testing.assert_allclose(
-        far.transition(times[:, None] / 1e7), far.exponential_transition(times[:, None] / 1e7), rtol=1e-9
+        far.transition(times / 1e7), far.exponential_transition(times / 1e7), rtol=1e-9
     )  # fmt: skip
 
 
 def test_modes_that_do_not_reach_their_target():
     modes = BalancedModes(0.0, [1.0, 1.0, 0.0], [0.0, -0.5, 0.5])
-    assert modes.singular_values(1e6) == pytest.approx([0, 0, 0.5 / (1 + 1e6)], abs=1e-15)
+    assert modes.modes(1e6) == pytest.approx([0, 0, 0.5 / (1 + 1e6)], abs=1e-15)
     np.testing.assert_allclose(modes.remainder(1e6), [1, 2 / 3, 1 / (1 + 1e6)], rtol=1e-12)
     assert np.all(BalancedModes([2.0, 1e-3], [1.0, 1.0], [-1.0, -1.0]).transition(1e6) == 1)
+
+
+def test_modes_that_are_stuck_keep_their_sign_and_digits():
+    """b² = a² and ρ = −a², which decays towards 0 as exp(−2t) and cannot pass it."""
+    found = BalancedModes(0.0, 1.0, -1e-2).modes([20.0, 30.0])
+    exact = [float(-1 / (101 * mpmath.exp(2 * t) - 1)) for t in (20, 30)]
+    np.testing.assert_allclose(found, exact, rtol=1e-12)
+
+
+def test_gradients_at_a_vanishing_target():
+    def value(target):
+        return BalancedModes(0.0, target, 0.09).modes(0.9)
+
+    with jax.enable_x64(True):
+        slope = jax.grad(value)(0.0)
+    assert slope == pytest.approx((value(1e-5) - value(-1e-5)) / 2e-5, rel=1e-8)
+
+
+def test_modes_are_those_of_a_diagonal_network():
+    """Its layers have a² − b² = ∓λ and ab = ρ; also the times, and what is left."""
+    a, b, S = np.array([0.3, -0.1, 0.2]), np.array([0.5, 0.7, 0.2]), np.array([1.0, 1.0, -2.0])
+    modes, network = BalancedModes(b**2 - a**2, S, a * b, 0.5), DiagonalNetwork(a, b, S, 0.5)
+    for name in ("modes", "residual"):
+        same = getattr(network, name)(TIMES)
+        np.testing.assert_allclose(getattr(modes, name)(TIMES), same, rtol=1e-12)
+    np.testing.assert_allclose(
+        modes.saturation_time(0.7).time, network.saturation_time(0.7).time, rtol=1e-12
+    )
+    assert modes.stages().order.tolist() == network.stages().order.tolist()
 
 
 # networks
@@ -144,6 +174,32 @@ def test_network_is_the_flow_of_both_layers(shape, lam):
         np.testing.assert_allclose(solution.kernel_distance(TIMES), moved, atol=1e-11)
 
 
+def test_a_large_unit_hides_no_small_one_out_of_balance():
+    """The second unit, by Runge–Kutta: at 1e4 its product is 6.33e-6, not the 5.66e-6 of balanced layers."""
+    with pytest.raises(
+        AssumptionError, match=r"at the best λ = -5e-05 .* up to 0\.5 of the squared"
+    ):
+        BalancedNetwork(np.diag([1e4, 1e-5]), np.diag([100, 1e-2]), np.diag([100.0, 0]))
+
+
+def test_rounding_of_a_large_unit_is_not_held_against_a_small_one():
+    rng = np.random.default_rng(0)
+    U, R, V = (np.linalg.qr(rng.standard_normal((n, n)))[0] for n in (3, 4, 3))
+    size = np.array([[1e3, 1.0, 1e-4]])
+    found = BalancedNetwork(np.eye(3), U * size @ R[:3], R[:3].T * size @ V.T)
+    assert abs(found.imbalance) < 1e-9
+    both = np.array([[1e3, 0.0], [0.0, 1e-6]])
+    shifted = both + np.array([[3e-13, 0.0], [0.0, 0.0]])
+    assert BalancedNetwork(np.eye(2), both, shifted).imbalance == 0
+
+
+def test_parameters_that_must_be_single_numbers():
+    _, start, sigma = network(0.0)
+    for name, value in (("learning_rate", [0.1, 0.2]), ("output_power", [90.0, 91.0])):
+        with pytest.raises(ArgumentError, match=f"`{name}` must be a single number"):
+            BalancedNetwork(sigma.T, *start, **{name: value})
+
+
 @pytest.mark.parametrize("lam", [0.0, 1.0])
 def test_network_in_many_digits(lam):
     """Late, with close singular values and almost nothing of the fastest, against 400 digits."""
@@ -153,7 +209,7 @@ def test_network_in_many_digits(lam):
     root = np.hypot(lam, 2 * np.array([1.0, 0.3, tiny]))
     first, second = (U * np.sqrt((root - lam) / 2)) @ R.T, R * np.sqrt((root + lam) / 2)
     sigma = np.eye(4, 3) * s
-    found = BalancedNetwork(first, second, sigma.T).gram(times)
+    found = BalancedNetwork(sigma.T, first, second).gram(times)
     for t, value in zip(times, found, strict=True):
         exact = riccati(first, second, sigma, t)
         np.testing.assert_allclose(value, exact, atol=1e-12 * np.abs(exact).max())
@@ -193,7 +249,7 @@ def test_weights_stay_balanced_and_make_the_product(seed, lam, time):
 @given(st.integers(0, 99), SIZES, st.floats(0, 2), st.floats(0, 2))
 def test_network_is_a_semigroup(seed, lam, one, two):
     solution, _, sigma = network(lam, seed)
-    half = BalancedNetwork(*solution.weights(one), sigma.T)
+    half = BalancedNetwork(sigma.T, *solution.weights(one))
     np.testing.assert_allclose(half.product(two), solution.product(one + two), atol=1e-7)
 
 
@@ -203,7 +259,7 @@ def test_rotations_rotate_the_product(seed, lam, time):
     solution, (first, second), sigma = network(lam, seed)
     rng = np.random.default_rng(seed + 1000)
     A, B, R = (np.linalg.qr(rng.standard_normal((n, n)))[0] for n in (4, 3, 3))
-    turned = BalancedNetwork(A @ first @ R, R.T @ second @ B, (A @ sigma @ B).T)
+    turned = BalancedNetwork((A @ sigma @ B).T, A @ first @ R, R.T @ second @ B)
     np.testing.assert_allclose(turned.product(time), A @ solution.product(time) @ B, atol=1e-8)
 
 
@@ -223,10 +279,10 @@ def test_loss_falls_and_long_times_are_stable(seed, lam):
 
 def test_rate_and_time_are_one():
     solution, start, sigma = network(1.0)
-    slow = BalancedNetwork(*start, sigma.T, learning_rate=0.01)
+    slow = BalancedNetwork(sigma.T, *start, learning_rate=0.01)
     np.testing.assert_allclose(slow.product(100.0), solution.product(1.0), rtol=1e-12)
     power = np.sum(sigma**2) + 3.0
-    more = BalancedNetwork(*start, sigma.T, power).loss(1.0)
+    more = BalancedNetwork(sigma.T, *start, power).loss(1.0)
     assert more - solution.loss(1.0) == pytest.approx(1.5)
 
 
@@ -234,7 +290,7 @@ def test_a_start_at_a_saddle_stays_there():
     """A direction that the start lacks is never learned; rounding must not grow into it."""
     first, second = np.diag([0.1, 0.0, 0.0]), np.diag([0.1, 0.0, 0.0])
     solution = BalancedNetwork(
-        np.pad(first, ((0, 1), (0, 0))), second, np.eye(3, 4) * [2.0, 1.0, 3.0, 0.0]
+        np.eye(3, 4) * [2.0, 1.0, 3.0, 0.0], np.pad(first, ((0, 1), (0, 0))), second
     )
     np.testing.assert_allclose(solution.product(1e3), np.eye(4, 3) * [2.0, 0, 0], atol=1e-12)
 
@@ -244,8 +300,8 @@ def test_aligned_networks_are_their_modes():
     root = np.hypot(lam, 2 * rho)
     first = np.eye(4, 3) * np.sqrt((root - lam) / 2)
     second = np.diag(np.sqrt((root + lam) / 2))
-    product = BalancedNetwork(first, second, np.eye(3, 4) * s[:, None]).product(TIMES)
-    modes = BalancedModes(lam, s, rho).singular_values(TIMES[:, None])
+    product = BalancedNetwork(np.eye(3, 4) * s[:, None], first, second).product(TIMES)
+    modes = BalancedModes(lam, s, rho).modes(TIMES)
     np.testing.assert_allclose(np.diagonal(product, axis1=1, axis2=2), modes, rtol=1e-12)
 
 
@@ -255,21 +311,31 @@ GOOD = TwoLayerWeights(np.eye(2), 2 * np.eye(2))
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
-        (lambda: BalancedNetwork(np.ones((2, 2)), 2 * np.eye(2), np.eye(2)), AssumptionError,
-         r"must be λ-balanced.*best λ = 2 a residual of 2.83 is left, 0.24 of"),
-        (lambda: BalancedNetwork(*GOOD, np.eye(2), covariance=np.diag([1.0, 1.5])), AssumptionError,
-         r"must be whitened.*deviates from that by 0.5"),
-        (lambda: BalancedNetwork(*GOOD, np.eye(2), covariance=np.eye(3)), ArgumentError, "`covariance`"),
-        (lambda: BalancedNetwork(*GOOD, np.eye(3)), ArgumentError, r"`first` must have the shape \(3"),
-        (lambda: BalancedNetwork(np.eye(2), np.eye(3), np.eye(2)), ArgumentError, "`second` must have"),
-        (lambda: BalancedNetwork(*GOOD, np.ones(2)), ArgumentError, "`correlation` must have the shape"),
-        (lambda: BalancedNetwork(*GOOD, np.eye(2), output_power=1.0), ArgumentError, "`output_power`"),
-        (lambda: BalancedNetwork(*GOOD, np.full((2, 2), np.nan)), ArgumentError, "`correlation"),
+        (lambda: BalancedNetwork(np.eye(2), np.ones((2, 2)), 2 * np.eye(2)), AssumptionError,
+         r"must be λ-balanced.*best λ = 2 a residual of 2.83 is left, up to 0.5 of the squared"),
+        (lambda: BalancedNetwork(np.eye(2), *GOOD, covariance=np.diag([1.0, 1.5])), AssumptionError,
+         r"must be whitened.*differs by 0.5"),
+        (lambda: BalancedNetwork(np.eye(2), *GOOD, covariance=np.eye(3)), ArgumentError, "`covariance`"),
+        (lambda: BalancedNetwork(np.eye(3), *GOOD), ArgumentError, r"`first` must have the shape \(3"),
+        (lambda: BalancedNetwork(np.eye(2), np.eye(2), np.eye(3)), ArgumentError, "`second` must have"),
+        (lambda: BalancedNetwork(np.ones(2), *GOOD), ArgumentError, "`correlation` must have the shape"),
+        (lambda: BalancedNetwork(np.eye(2), *GOOD, output_power=1.0), ArgumentError, "`output_power`"),
+        (lambda: BalancedNetwork(np.full((2, 2), np.nan), *GOOD), ArgumentError, "`correlation"),
+        (lambda: BalancedModes(-np.inf, 1.0, 1.0), ArgumentError,
+         r"`imbalance` must be a finite .*-inf. The limit λ → ±∞ is `exponential_transition`"),
         (lambda: BalancedModes(1.0, [1.0, 2.0], [1.0, 2.0, 3.0]), ArgumentError, "must have shapes"),
-        (lambda: jax.jit(lambda s: BalancedNetwork(*GOOD, s).loss(1.0))(jnp.eye(2)), ArgumentError,
-         "must be known here"),
+        (lambda: jax.jit(lambda s: BalancedNetwork(s, *GOOD).loss(1.0))(jnp.eye(2)), ArgumentError,
+         "must be known now"),
     ],
 )  # fmt: skip
 def test_bad_input(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
+
+
+def test_losses_do_not_fall_below_zero():
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        first, root = 0.1 * rng.standard_normal((3, 4)), rng.standard_normal((3, 3))
+        network = BalancedNetwork(root @ root.T + np.eye(3), first, first.T)
+        assert 0 <= network.loss(1e4) < 1e-26

@@ -41,7 +41,7 @@ def test_expectations_are_those_of_the_recursion(rates, exponent, factor):
     nodes = NodesToCollect(rates, exponent)
     p = nodes.probabilities
     np.testing.assert_allclose(p, np.array(rates) ** exponent / np.sum(np.array(rates) ** exponent))
-    assert nodes.expected() == pytest.approx(recursion(p, 1.0), rel=1e-9)
+    assert nodes.expected == pytest.approx(recursion(p, 1.0), rel=1e-9)
     exact = recursion(p, factor**-exponent)
     assert nodes.expected_with_suppression(factor) == pytest.approx(exact, rel=1e-9)
 
@@ -50,9 +50,9 @@ def test_expectations_are_those_of_the_recursion(rates, exponent, factor):
 @given(rates=RATES, exponent=st.floats(0.5, 3))
 def test_bounds_enclose(rates, exponent):
     nodes = NodesToCollect(rates, exponent)
-    bounds, T = nodes.bounds(), nodes.expected() * (1 + 1e-12)
+    bounds, T = nodes.bounds(), nodes.expected * (1 + 1e-12)
     assert max(bounds.rarest, bounds.even) <= T
-    assert bounds.upper >= nodes.expected() * (1 - 1e-12)
+    assert bounds.upper >= nodes.expected * (1 - 1e-12)
 
 
 @settings(max_examples=30, deadline=None)
@@ -66,24 +66,24 @@ def test_chances_are_those_of_inclusion_and_exclusion(rates, exponent, num_nodes
 def test_chances_sum_to_the_expectation_for_many_maxima():
     nodes = NodesToCollect(np.linspace(0.5, 1, 15), 1.0)
     missing = 1 - nodes.chance(np.arange(900))
-    assert missing.sum() == pytest.approx(nodes.expected(), rel=1e-9)
+    assert missing.sum() == pytest.approx(nodes.expected, rel=1e-9)
     assert np.all(np.diff(missing) <= 1e-10)
 
 
 def test_limits():
-    assert NodesToCollect([0.3]).expected() == pytest.approx(1)
+    assert NodesToCollect([0.3]).expected == pytest.approx(1)
     even = NodesToCollect(np.ones(1000))
-    assert even.expected() == pytest.approx(even.bounds().even, rel=1e-12)
+    assert even.expected == pytest.approx(even.bounds().even, rel=1e-12)
     rare = NodesToCollect([1.0, 1e-12], 1.0)
-    assert rare.expected() == pytest.approx(rare.bounds().rarest, rel=1e-9)
+    assert rare.expected == pytest.approx(rare.bounds().rarest, rel=1e-9)
     assert even.expected_with_suppression(np.inf) == 1000
-    same = NodesToCollect([7.0, 3.0]).expected(), NodesToCollect([0.7, 0.3]).expected()
+    same = NodesToCollect([7.0, 3.0]).expected, NodesToCollect([0.7, 0.3]).expected
     assert same[0] == pytest.approx(same[1], rel=1e-13)
 
 
 def test_what_no_float_holds_is_infinite():
     hopeless = NodesToCollect([1.0, 1e-200], 2.0)
-    assert hopeless.expected() == hopeless.bounds().rarest == np.inf
+    assert hopeless.expected == hopeless.bounds().rarest == np.inf
     assert hopeless.expected_with_suppression(np.inf) == 2
     assert hopeless.chance(10**6) == 0
 
@@ -131,3 +131,22 @@ def test_bad_input_is_named():
         NodesToCollect([1.0, 1.0]).chance_of_new([0, 1])
     with pytest.raises(ArgumentError, match=r"`num_nodes` must be a whole number"):
         NodesToCollect([1.0, 1.0]).chance(2.5)
+
+
+def test_small_chances_keep_their_digits():
+    # three nodes for three maxima: 3!·p₁p₂p₃, and four: 4!/2·p₁p₂p₃·(p₁ + p₂ + p₃)
+    nodes = NodesToCollect([1.0, 1e-6, 1e-9], exponent=2.0)
+    p = nodes.probabilities
+    np.testing.assert_allclose(nodes.chance([3, 4]), [6 * p.prod(), 12 * p.prod()], rtol=1e-13)
+
+
+def test_chances_of_many_nodes_keep_their_digits():
+    # the second is missed by all K with the chance (1 − p)^K
+    nodes = NodesToCollect([1.0, 1e-4], exponent=1.0)
+    K, p = 10**7, nodes.probabilities[1]
+    rare = NodesToCollect([1.0, 1e-9], exponent=1.0)
+    exact = -np.expm1(10**7 * np.log1p(-rare.probabilities[1]))
+    np.testing.assert_allclose(rare.chance(10**7), exact, rtol=1e-12)
+    np.testing.assert_allclose(
+        nodes.chance(K // 1000), -np.expm1(K // 1000 * np.log1p(-p)), rtol=1e-12
+    )

@@ -33,7 +33,7 @@ def test_all_constructions_in_all_layers(name):
     here = Instance(network, random_inputs(network, rng))
     tried = 0
     for layer, kind in enumerate(network.kinds):
-        narrow, error = here.narrow_fixed_point(rng, layer)
+        narrow, error = here.narrow_fixed_point(rng, layer, 3)
         assert np.abs(error).max() > 0.01
         for form in FORMS:
             construction = random_construction(form, rng, 3)
@@ -250,7 +250,7 @@ WEIGHTS = TwoLayerWeights(np.ones((2, 2)), np.ones((2, 1)))
         (lambda: ProportionalUnit(0, "1", 1), "`incoming` must be a finite real number, got '1'"),
         (lambda: DependentUnit([1, np.inf], [0, 1]), r"`incoming\[1\]` must be a finite real number"),
         (lambda: DependentUnit(1.0, [1]), "`incoming` must be a list of numbers, got 1.0"),
-        (lambda: embed(NETWORK, WEIGHTS, SplitUnit(2)), r"`unit` must be .* ≤ 1, got 2.0. There are 2 units"),
+        (lambda: embed(NETWORK, WEIGHTS, SplitUnit(2)), r"`unit` must be .* ≤ 1, got 2. There are 2 units"),
         (lambda: embed(NETWORK, WEIGHTS, SplitUnit(0.5)), "`unit` must be a whole number"),
         (lambda: embed(NETWORK, WEIGHTS, SplitUnit([0, 1])), "`unit` must be a single number"),
         (lambda: embed(NETWORK, WEIGHTS, DependentUnit([1], [1, 2])), "`incoming` must have 2 entries"),
@@ -265,7 +265,7 @@ WEIGHTS = TwoLayerWeights(np.ones((2, 2)), np.ones((2, 1)))
         ),
         (
             lambda: embed(NETWORK, TwoLayerWeights(np.ones((2, 3)), np.ones((2, 1))), ZeroUnit()),
-            r"`units` must have the shapes \(units, N_u\) and \(units, N_v\), got \(\(3, 2\), \(2, 1\)\)",
+            r"`weights` must be arrays of the shapes .*first=\(2, 'units'\).*, got .*first=\(2, 3\)",
         ),
         (lambda: ZeroUnit().apply(np.ones((2, 2)), LINEAR), r"`units` must be `Units\(incoming, outgoing\)`"),
     ],

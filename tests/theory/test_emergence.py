@@ -1,6 +1,7 @@
 """Skills that emerge with time, data and parameters."""
 
 import jax
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -35,14 +36,14 @@ def test_is_a_diagonal_network_with_the_skills_as_inputs():
     model = Emergence(P, 2.0, 1e-3)
     root = np.sqrt(1e-3)
     network = DiagonalNetwork(root, root, 2.0, P)
-    np.testing.assert_allclose(model.strengths(TIMES), network.product(TIMES), rtol=1e-11)
+    np.testing.assert_allclose(model.strengths(TIMES), network.modes(TIMES), rtol=1e-11)
 
 
 @settings(max_examples=20, deadline=None)
 @given(SCALES, STARTS, st.floats(0.05, 0.95))
-def test_emergence_times_are_where_strengths_pass(S, start, share):
+def test_saturation_times_are_where_strengths_pass(S, start, share):
     model = Emergence(P, S, start * S)
-    times = model.emergence_times(share)
+    times = model.saturation_time(share)
     reached = times.status == Status.REACHED
     strengths = np.diagonal(model.strengths(times.time))
     np.testing.assert_allclose(strengths[reached], share * S, rtol=1e-9)
@@ -79,6 +80,22 @@ def test_mean_over_binomial_numbers_of_samples(D, needed):
     )
     loss = (2 - 1e-3) ** 2 / 2 * P @ (1 - learned)
     assert model.loss_from_data(D) == pytest.approx(loss, rel=1e-9, abs=1e-10)
+
+
+@pytest.mark.parametrize("D", [10**4, 10**9, 10**12])
+@pytest.mark.parametrize("mean", [0.01, 20.0, 60.0])
+def test_digits_do_not_depend_on_the_number_of_samples(D, mean):
+    """D_c = 20 samples of a skill with so many on average; strength and loss each to its own digits."""
+    model = Emergence([mean / D], 1.0, 1e-12, samples_needed=20)
+    with mpmath.workdps(60):
+        p, lacks = mpmath.mpf(mean / D), mpmath.mpf(0)
+        for d in range(20):
+            chance = mpmath.binomial(D, d) * p**d * (1 - p) ** (D - d)
+            lacks += (1 - mpmath.mpf(d) / 20) * chance
+        gap = 1 - mpmath.mpf(1e-12)
+        strength, loss = float(1 - gap * lacks), float(gap**2 / 2 * p * lacks)
+    assert model.strengths_from_data(D)[0] == pytest.approx(strength, rel=1e-13)
+    assert model.loss_from_data(D) == pytest.approx(loss, rel=1e-12)
 
 
 def test_one_sample_is_enough_for_a_given_skill():
@@ -122,7 +139,7 @@ def test_data_laws_inside_traces():
 @given(SCALES, st.floats(1e-6, 0.02), st.floats(0.01, 3))
 def test_calibration_finds_the_constants_of_time(S, start, rate):
     model = Emergence(P, S, start * S, rate)
-    t = np.linspace(0, 1.6 * model.emergence_times().time[0], 60)
+    t = np.linspace(0, 1.6 * model.saturation_time(0.5).time[0], 60)
     found = calibrate_emergence(P, S, time=(t, model.strengths(t)[:, 0]))
     assert found.learning_rate == pytest.approx(rate, rel=1e-6)
     assert found.start == pytest.approx(start * S, rel=1e-5)
@@ -196,4 +213,21 @@ def test_bad_resources():
     with pytest.raises(ArgumentError, match="`num_units` must be a finite real number ≥ 0, got -1"):
         model.loss_from_units(-1)
     with pytest.raises(ArgumentError, match="`share` must be a finite real number > 0 and < 1"):
-        model.emergence_times(1.0)
+        model.saturation_time(1.0)
+
+
+def test_rare_skills_from_few_samples_keep_their_digits():
+    found = Emergence([1e-7, 0.9], start=1e-30).strengths_from_data([0, 20000])
+    np.testing.assert_allclose(found[0], 1e-30)
+    np.testing.assert_allclose(found[1, 0], -np.expm1(20000 * np.log1p(-1e-7)), rtol=1e-14)
+    np.testing.assert_allclose(
+        Emergence([0.9]).loss_from_data(200), 0.45 * 0.999**2 * 0.1**200, rtol=1e-12
+    )
+    assert Emergence([1.0]).strengths_from_data(1) == 1
+
+
+def test_units_go_to_the_most_frequent_skills_in_any_order():
+    """Eq. 60 numbers skills by falling frequency."""
+    skills = Emergence([0.1, 0.6, 0.3])
+    assert skills.strengths_from_units([1, 2]).tolist() == [[0, 1, 0], [0, 1, 1]]
+    assert skills.loss_from_units(1) == Emergence([0.6, 0.3, 0.1]).loss_from_units(1)

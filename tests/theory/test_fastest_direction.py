@@ -143,9 +143,9 @@ def test_small_units_turn_to_it():
     ("make", "message"),
     [
         (lambda: fastest_direction([1.0, 2.0], [1.0]), r"`inputs` must have the shape \(samples, inputs\)"),
-        (lambda: fastest_direction(PAIR, [1.0]), r"`labels` must have the shape \(2,\) or \(2, outputs\)"),
-        (lambda: fastest_direction(PAIR, [np.nan, 1.0]), r"`labels\[0\]` must be a finite real number"),
-        (lambda: fastest_direction(PAIR, [0.0, 0.0]), "`labels` must not vanish"),
+        (lambda: fastest_direction(PAIR, [1.0]), r"`targets` must have the shape \(2,\) or \(2, outputs\)"),
+        (lambda: fastest_direction(PAIR, [np.nan, 1.0]), r"`targets\[0\]` must be a finite real number"),
+        (lambda: fastest_direction(PAIR, [0.0, 0.0]), "`targets` must not vanish"),
         (lambda: fastest_direction(PAIR, LABELS, [1.0]), r"`weights` must have the shape \(2,\)"),
         (lambda: fastest_direction(PAIR, LABELS, [1.0, -1.0]), r"`weights\[1\]` must be .* ≥ 0, got -1"),
         (lambda: fastest_direction(PAIR, LABELS, sign=2), "`sign` must be 1, -1 or None, got 2"),

@@ -99,7 +99,17 @@ def test_bad_input_is_named():
         feature_repulsion([1.0, 2.0], 0.1)
     with pytest.raises(ArgumentError, match=r"`features\[0, 1\]` must be a finite real number"):
         feature_repulsion([[1.0, np.nan]], 0.1)
-    with pytest.raises(ArgumentError, match=r"`decay` must be a finite real number ≥ 0, got -1.0"):
+    with pytest.raises(ArgumentError, match=r"`ridge` must be a finite real number ≥ 0, got -1.0"):
         feature_repulsion(features(0), -1.0)
-    with pytest.raises(ArgumentError, match=r"`decay` must be large enough .* linearly dependent"):
+    with pytest.raises(ArgumentError, match=r"`ridge` must be large enough .* linearly dependent"):
         feature_repulsion(features(0, samples=4, nodes=9), 0.0)
+
+
+def test_mixed_features_of_nearly_dependent_nodes():
+    # the difference of both features is 2⁻¹⁰: with decay η they share f/(2f² + η), ± a large multiple of it
+    f, g, eta = np.array([1.0, -1, 1, -1]), np.array([1.0, 1, -1, -1]), 2.0**-20
+    step = 2.0**-10
+    found = feature_repulsion(np.stack([f + step * g, f - step * g], axis=1), eta).mixed
+    common, apart = f / (8 + eta), step * g / (8 * step**2 + eta)
+    exact = np.stack([common + apart, common - apart], axis=1)
+    np.testing.assert_allclose(found, exact, rtol=1e-12)

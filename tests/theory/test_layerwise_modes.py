@@ -48,7 +48,7 @@ def time_by_quadrature(a, b, S, end):
 def test_product_against_quadrature(a, b, S, share):
     time = time_by_quadrature(a, b, S, share * S)
     network = DiagonalNetwork(a, b, S)
-    assert network.product(time) == pytest.approx(share * S, rel=1e-11)
+    assert network.modes(time) == pytest.approx(share * S, rel=1e-11)
     assert network.residual(time) == pytest.approx(
         (1 - share) * S, rel=3e-6 if share > 0.9999 else 1e-9
     )
@@ -74,7 +74,7 @@ def test_many_starts_against_integration():
     exact = exact.y.T.reshape(4, 2, 60)
     network = DiagonalNetwork(a, b, S, v)
     np.testing.assert_allclose(np.stack(network.layers(times), 1), exact, rtol=1e-9, atol=1e-10)
-    np.testing.assert_allclose(network.product(times), exact.prod(1), rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(network.modes(times), exact.prod(1), rtol=1e-9, atol=1e-10)
     loss = (v * (S - exact.prod(1)) ** 2).sum(1) / 2
     np.testing.assert_allclose(network.loss(times), loss, rtol=1e-9)
 
@@ -97,7 +97,7 @@ def test_digits_against_400_of_them():
             product = ((x + y) ** 2 * Y / Z - (x - y) ** 2 * Z / Y) / 4
             K[i], exact[:, i] = float(k), (float(product), float((s - x * y) / (Y * Z)))
     network = DiagonalNetwork(a, b, S)
-    found = np.array([[f(t[i])[i] for i in range(N)] for f in (network.product, network.residual)])
+    found = np.array([[f(t[i])[i] for i in range(N)] for f in (network.modes, network.residual)])
     condition = 1 + K * t
     assert np.all(np.abs(found[1] - exact[1]) <= 8 * eps * condition * np.abs(exact[1]))
     # where ab and S have different signs ab passes through zero, and only its size before counts
@@ -110,9 +110,9 @@ def test_digits_against_400_of_them():
 def test_layers_multiply_to_the_product_and_conserve(mode, time):
     network = diagonal(mode)
     a, b = network.layers(time)
-    assert a * b == pytest.approx(network.product(time), rel=1e-9, abs=1e-12)
-    assert a * a - b * b == pytest.approx(network.conserved, rel=1e-9, abs=1e-12)
-    assert network.product(time) + network.residual(time) == pytest.approx(
+    assert a * b == pytest.approx(network.modes(time), rel=1e-9, abs=1e-12)
+    assert b * b - a * a == pytest.approx(network.conserved, rel=1e-9, abs=1e-12)
+    assert network.modes(time) + network.residual(time) == pytest.approx(
         mode[2], rel=1e-12, abs=1e-12
     )
 
@@ -130,13 +130,13 @@ def test_flows_compose(mode, first, second):
 @settings(max_examples=40, deadline=None)
 @given(MODES, TIME)
 def test_symmetries(mode, time):
-    (a, b, S), product = mode, diagonal(mode).product(time)
-    assert diagonal((b, a, S)).product(time) == pytest.approx(product, rel=1e-10, abs=1e-13)
-    assert diagonal((-a, -b, S)).product(time) == pytest.approx(product, rel=1e-13)
-    assert diagonal((-a, b, -S)).product(time) == pytest.approx(-product, rel=1e-10, abs=1e-13)
-    assert diagonal(mode, 1.4).product(time / 2) == pytest.approx(product, rel=1e-12)
+    (a, b, S), product = mode, diagonal(mode).modes(time)
+    assert diagonal((b, a, S)).modes(time) == pytest.approx(product, rel=1e-10, abs=1e-13)
+    assert diagonal((-a, -b, S)).modes(time) == pytest.approx(product, rel=1e-13)
+    assert diagonal((-a, b, -S)).modes(time) == pytest.approx(-product, rel=1e-10, abs=1e-13)
+    assert diagonal(mode, 1.4).modes(time / 2) == pytest.approx(product, rel=1e-12)
     # lengths: a, b → 2a, 2b with S → 4S runs four times as fast
-    assert diagonal((2 * a, 2 * b, 4 * S)).product(time / 4) == pytest.approx(
+    assert diagonal((2 * a, 2 * b, 4 * S)).modes(time / 4) == pytest.approx(
         4 * product, rel=1e-10, abs=1e-13
     )
 
@@ -150,13 +150,13 @@ def test_the_loss_falls_and_the_limit_is_reached(mode):
     slowest = abs(mode[2]) > 0 or mode[0] ** 2 != mode[1] ** 2
     if slowest and mode[2] != 0 and network.limit() == mode[2]:
         # rates are as small as the square of the smallest number here
-        assert network.product(1e250) == pytest.approx(network.limit(), rel=1e-9, abs=1e-12)
+        assert network.modes(1e250) == pytest.approx(network.limit(), rel=1e-9, abs=1e-12)
 
 
 def test_modes_that_are_stuck():
     network = DiagonalNetwork([0.5, 0.0, 0.5, 0.5], [-0.5, 0.0, 0.5, -0.5], [1.0, 1.0, -1.0, -1.0])
     np.testing.assert_array_equal(network.limit(), [0, 0, 0, -1])
-    np.testing.assert_allclose(network.product(1e6), [0, 0, 0, -1], atol=1e-15)
+    np.testing.assert_allclose(network.modes(1e6), [0, 0, 0, -1], atol=1e-15)
     found = network.saturation_time(0.5)
     assert found.status.tolist() == [Status.NEVER] * 3 + [Status.REACHED]
     assert np.all(np.isinf(found.time[:3]))
@@ -172,7 +172,7 @@ def test_late_residuals_keep_their_digits():
 
 def test_targets_of_zero():
     network = DiagonalNetwork([0.5, 0.5], [0.5, 0.2], 0.0)
-    np.testing.assert_allclose(network.product(3.0)[0], 0.25 / (1 + 2 * 0.25 * 3), rtol=1e-14)
+    np.testing.assert_allclose(network.modes(3.0)[0], 0.25 / (1 + 2 * 0.25 * 3), rtol=1e-14)
     np.testing.assert_array_equal(network.limit(), [0, 0])
     with pytest.raises(AssumptionError, match="needs targets other than 0; 1 of 1 are 0"):
         network.saturation_time()
@@ -183,8 +183,12 @@ def test_targets_of_zero():
 
 
 def test_gradients_where_formulas_branch():
+    def values(x, b):
+        network = DiagonalNetwork(x[0], b, x[1])
+        return network.modes(0.7), network.residual(0.7)
+
     with jax.enable_x64(True):
-        gradient = jax.jit(jax.grad(lambda x, b: DiagonalNetwork(x[0], b, x[1]).product(0.7)))
+        gradient = jax.jit(jax.jacrev(values))
         for a, b, S in (
             (0.5, 0.5, 0.0),
             (0.5, -0.5, 1.0),
@@ -192,19 +196,16 @@ def test_gradients_where_formulas_branch():
             (0.5, 0.5, 1.0),
             (0.7, 0.0, 0.4),
         ):
-            function = lambda x, b=b: DiagonalNetwork(x[0], b, x[1]).product(0.7)  # noqa: E731
-            slope = gradient(jnp.array([a, S]), b)
-            h = 1e-5
+            slopes, x, h = np.array(gradient(jnp.array([a, S]), b)), np.array([a, S]), 1e-5
             for i, step in enumerate(np.eye(2) * h):
-                x = np.array([a, S])
-                difference = (function(x + step) - function(x - step)) / (2 * h)
-                assert slope[i] == pytest.approx(difference, rel=1e-6, abs=1e-8), (a, b, S, i)
+                difference = np.subtract(values(x + step, b), values(x - step, b)) / (2 * h)
+                np.testing.assert_allclose(slopes[:, i], difference, rtol=1e-6, atol=1e-8)
 
 
 def test_modes_have_any_shape():
     network = DiagonalNetwork(np.full((2, 1), 0.1), 0.2, np.array([1.0, 2.0, -1.0]))
     assert network.shape == (2, 3)
-    assert network.product([[0.0, 1.0]]).shape == (1, 2, 2, 3)
+    assert network.modes([[0.0, 1.0]]).shape == (1, 2, 2, 3)
     assert network.loss([0.0, 1.0]).shape == (2,)
     assert network.saturation_time().time.shape == (2, 3)
 
@@ -222,15 +223,15 @@ def test_bad_diagonal_networks(arguments, message):
         DiagonalNetwork(*arguments)
 
 
-@pytest.mark.parametrize("fraction", [0, 1, -0.5, 1.5, np.nan, "a", None, [0.1, 0.2]])
-def test_bad_fractions(fraction):
+@pytest.mark.parametrize("share", [0, 1, -0.5, 1.5, np.nan, "a", None, [0.1, 0.2]])
+def test_bad_shares(share):
     for solution in (
         DiagonalNetwork(0.1, 0.1, 1.0),
         LinearModes(1.0),
         LinearNetworkModes([[1.0]], 0.1),
     ):
-        with pytest.raises(ArgumentError, match="`fraction` must"):
-            solution.saturation_time(fraction)
+        with pytest.raises(ArgumentError, match="`share` must"):
+            solution.saturation_time(share)
 
 
 # ---- the linear model
@@ -240,9 +241,9 @@ def test_bad_fractions(fraction):
 @given(TARGET, st.floats(0, 3), WEIGHT, TIME, TIME)
 def test_linear_modes(S, variance, start, first, second):
     modes = LinearModes(S, variance, start)
-    middle = modes.coefficients(first)
-    later = LinearModes(S, variance, middle).coefficients(second)
-    assert later == pytest.approx(modes.coefficients(first + second), rel=1e-11, abs=1e-13)
+    middle = modes.modes(first)
+    later = LinearModes(S, variance, middle).modes(second)
+    assert later == pytest.approx(modes.modes(first + second), rel=1e-11, abs=1e-13)
     assert middle + modes.residual(first) == pytest.approx(S, rel=1e-13, abs=1e-14)
     assert modes.loss(first + second) <= modes.loss(first)
     assert modes.loss(first) == pytest.approx(variance * modes.residual(first) ** 2 / 2, rel=1e-13)
@@ -253,7 +254,7 @@ def test_linear_saturation_times():
     found = modes.saturation_time(0.9)
     assert found.status.tolist() == [Status.REACHED, Status.REACHED, Status.NEVER, Status.AT_START]
     np.testing.assert_allclose(found.time[0], np.log(10) / 0.5, rtol=1e-14)
-    np.testing.assert_allclose(modes.coefficients(found.time[1])[1], -1.8, rtol=1e-13)
+    np.testing.assert_allclose(modes.modes(found.time[1])[1], -1.8, rtol=1e-13)
     assert np.isinf(found.time[2])
     with pytest.raises(AssumptionError, match="needs targets other than 0"):
         LinearModes([1.0, 0.0]).saturation_time()
@@ -301,3 +302,19 @@ def test_modes_that_are_learned_already():
 def test_bad_stages(bounds, message):
     with pytest.raises(ArgumentError, match=message):
         LinearModes(1.0).stages(*bounds)
+
+
+def test_saturation_times_of_tiny_and_of_nearly_opposite_weights():
+    # at 500 digits; products of two tiny squares are too small for a float
+    tiny = DiagonalNetwork(1e-100, 0.3e-100, -2.0, 0.01).saturation_time(1e-9)
+    assert tiny.status == Status.REACHED
+    assert tiny.time == pytest.approx(11064.6636048105, rel=1e-13)
+    # at 500 digits; the way through zero is nearly all of it
+    opposite = DiagonalNetwork(1e-3, -0.001000000001, 1e-6, 0.01).saturation_time(1e-9)
+    assert opposite.time == pytest.approx(1080231971.5923938, rel=1e-12)
+
+
+def test_layers_that_are_stuck_decay_to_the_smallest_numbers():
+    a, b = DiagonalNetwork(1e-100, -1e-100, 40.0, 0.01).layers(1000.0)
+    assert a == pytest.approx(1e-100 * np.exp(-400.0), rel=1e-12)
+    assert b == -a

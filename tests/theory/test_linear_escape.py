@@ -82,7 +82,7 @@ def test_multiplicity_and_exponent(values):
     escape = LinearEscape(np.diag(values), np.ones((2, 1)), np.ones((1, 2)))
     assert escape.multiplicity == (2 if values[0] == values[1] else 1)
     expected = 1 - (values[1] / values[0] if values[1] < values[0] else 0)
-    assert escape.misalignment_exponent() == pytest.approx(expected)
+    assert escape.misalignment_exponent == pytest.approx(expected)
     np.testing.assert_allclose(escape.singular_values, values, atol=1e-15)
 
 
@@ -95,6 +95,27 @@ def test_escape_times_and_their_status():
     assert found.time[0] == pytest.approx(np.log(1 / np.sqrt(2e-12)) / 2)
     assert found.time[1] == 0
     assert np.isinf(found.time[2])
+
+
+@given(st.integers(0, 200))
+def test_a_start_orthogonal_to_the_winner_never_escapes_in_any_basis(seed):
+    rng = np.random.default_rng(seed)
+    A, B = (np.linalg.qr(rng.standard_normal((n, n)))[0] for n in (3, 4))
+    S = A @ np.eye(3, 4) * [2.0, 1.0, 0.5, 0.0] @ B.T
+    first = 1e-4 * B[:, 1:] @ rng.standard_normal((3, 2))
+    second = 1e-4 * rng.standard_normal((2, 2)) @ A[:, 1:].T
+    escape = LinearEscape(S, first, second)
+    assert escape.escape_time().status.tolist() == [Status.NEVER] * 2
+    late = escape.units(60.0)  # rounding errors would have grown to 1e30
+    right = 1e-4 * np.exp(60)
+    assert np.all(np.linalg.norm(late, axis=1) < 10 * right)
+
+
+def test_a_small_part_that_is_no_rounding_error_counts():
+    """Written in the basis of the correlation the part is exact, however small."""
+    first, second = np.array([[1e-25], [1e-2]]), np.zeros((1, 2))
+    found = LinearEscape(np.diag([2.0, 1.0]), first, second).escape_time()
+    assert found.time[0] == pytest.approx(np.log(np.sqrt(2) / 1e-25) / 2)
 
 
 def test_tiny_rests_keep_their_digits():
@@ -121,7 +142,7 @@ def test_gradients_at_equal_singular_values():
 
 def test_what_needs_a_known_correlation_says_so():
     first, second = np.ones((2, 1)), np.ones((1, 2))
-    with pytest.raises(ArgumentError, match="`correlation` must be known here"):
+    with pytest.raises(ArgumentError, match="`correlation` must be known now"):
         jax.jit(lambda S: LinearEscape(S, first, second).aligned(1.0))(np.eye(2))
 
 

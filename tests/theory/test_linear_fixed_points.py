@@ -87,6 +87,40 @@ def test_an_eigenvalue_index_for_every_set_of_modes():
     assert found.escape_rate([0]) == pytest.approx(2)
 
 
+def numerical_index(found, modes, width):
+    """Negative eigenvalues of the Hessian of the loss by all weights, by differences of its gradient."""
+    S, C = found.correlation, found.covariance
+    weights = found.weights(modes, width)
+    at = np.concatenate([weights.first.ravel(), weights.second.ravel()])
+    cut = weights.first.size
+
+    def gradient(flat):
+        U, V = flat[:cut].reshape(-1, width), flat[cut:].reshape(width, -1)
+        rest = S - (U @ V).T @ C
+        return -np.concatenate([(rest.T @ V.T).ravel(), (rest @ U).T.ravel()])
+
+    step = 1e-5
+    columns = [(gradient(at + d) - gradient(at - d)) / (2 * step) for d in step * np.eye(at.size)]
+    eigenvalues = np.linalg.eigvalsh((np.array(columns) + np.array(columns).T) / 2)
+    return int(np.sum(eigenvalues < -1e-6 * np.abs(eigenvalues).max()))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("mu", [(1.0, 1.0, 1.0), (2.0, 1.0, 1.0), (1.0, 1.0, 0.3)])
+def test_equal_modes_have_equal_indices(seed, mu):
+    """The μ of random tasks are equal up to rounding only; the fixed points are as good as each other."""
+    rng = np.random.default_rng(seed)
+    Z = rng.standard_normal((20, 3)) @ rng.standard_normal((3, 3))
+    C = Z.T @ Z / 20
+    A, B = (np.linalg.qr(rng.standard_normal((3, 3)))[0] for _ in range(2))
+    S = A * np.sqrt(mu) @ B @ np.linalg.cholesky(C).T
+    found = LinearFixedPoints(S, C)
+    np.testing.assert_allclose(found.eigenvalues, mu, rtol=1e-9)
+    for size in (1, 2):
+        for modes in itertools.combinations(range(3), size):
+            assert found.hessian_index(modes, 3) == numerical_index(found, modes, 3)
+
+
 def test_singular_covariance():
     Z = np.random.default_rng(0).standard_normal((20, 2)) @ np.array([[1.0, 0, 1], [0, 1, 1]])
     Y = Z @ np.array([[1.0], [2.0], [3.0]])

@@ -47,6 +47,16 @@ def test_directions_without_data_do_not_move():
     assert flow.train_loss(1e6) < 1e-20 < flow.test_loss(1e6)
 
 
+def test_few_samples_leave_no_negative_loss_and_a_difference_that_stays():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2, 6))
+    flow = LinearFlow(X.T @ X / 2, rng.standard_normal(6))
+    late = flow.train_loss([50.0, 100.0, 1e3])
+    assert np.all(late >= 0)
+    assert late[0] < 1e-30
+    assert flow.test_loss(1e18) == pytest.approx(flow.test_loss(1e3), rel=1e-12)
+
+
 def test_rotated_data_give_rotated_differences():
     X, flow = random_flow(3)
     Q = np.linalg.qr(np.random.default_rng(9).standard_normal((5, 5)))[0]

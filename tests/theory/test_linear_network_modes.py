@@ -105,7 +105,7 @@ def test_limits_of_the_linear_network(depth):
     assert network.rank([0.0, 1e12]).tolist() == [2, 1]
     p = (2 * depth - 2) / depth  # without a target: s^(−p) grows linearly
     np.testing.assert_allclose(network.modes(5.0)[2] ** -p, 0.5**-p + depth * p * 5, rtol=1e-12)
-    with pytest.raises(AssumptionError, match="1 of 3 singular values of `correlation` are 0"):
+    with pytest.raises(AssumptionError, match="targets other than 0; 1 of 3 are 0"):
         network.saturation_time()
 
 
@@ -150,7 +150,8 @@ def test_labels_that_no_linear_map_explains():
     network = LinearNetworkModes(np.diag([2.0, 1.0]), 0.1, output_power=7.0)
     assert network.loss(1e3) == pytest.approx(1.0)  # (7 − 5)/2
     with pytest.raises(
-        AssumptionError, match=r"Inputs must be whitened: .* 5, but `output_power` is 4"
+        ArgumentError,
+        match=r"`output_power` must be a finite real number ≥ 5, got 4\.0\. Pass the mean",
     ):
         LinearNetworkModes(np.diag([2.0, 1.0]), 0.1, output_power=4.0)
 
@@ -160,11 +161,11 @@ def test_from_weights_names_what_is_violated():
     covariance = np.eye(4) + 0.25 * np.eye(4)[::-1]
     with pytest.raises(
         AssumptionError,
-        match=r"Inputs must be whitened, E\[xxᵀ\] = 1, but an entry differs by 0.25",
+        match=r"Inputs must be whitened, E\[xxᵀ\] = 1, but an entry of `covariance` differs by 0.25",
     ):
         LinearNetworkModes.from_weights(C.T, [W1, W2], covariance=covariance)
     with pytest.raises(
-        AssumptionError, match=r"Layers must be balanced, but W2W2ᵀ − W1ᵀW1 has an entry of"
+        AssumptionError, match=r"Layers must be balanced, W2W2ᵀ − W1ᵀW1 = 0, but a residual of"
     ):
         LinearNetworkModes.from_weights(C.T, [W1, 2 * W2])
     turn = np.linalg.qr(np.random.default_rng(5).standard_normal((4, 4)))[0]
@@ -224,3 +225,34 @@ def test_bad_weights_and_bases():
         LinearNetworkModes(np.diag([2.0, 1.0]), 0.1, basis=(np.eye(2), np.eye(2)[::-1]))
     with pytest.raises(ArgumentError, match="`correlation` must be known now"):
         jax.jit(lambda C: LinearNetworkModes(C, 0.1).modes(1.0))(np.eye(2))
+
+
+def test_deep_modes_far_above_their_target_keep_their_digits():
+    # at 60 digits, by Newton's method on the integral of 1/(s^(2−2/L)(ρ − s))
+    network = LinearNetworkModes(np.diag([1e-5, 1e-6]), 0.5, depth=3)
+    assert network.modes(0.01)[0] == pytest.approx(0.49412885939494043, rel=1e-13)
+
+
+TURN = np.linalg.qr([[2.0, 1.0], [-1.0, 3.0]])[0]
+
+
+@pytest.mark.parametrize("turn", [np.eye(2), TURN])
+@pytest.mark.parametrize(
+    ("correlation", "first", "second"),
+    [([1.0, 1.0], [10.0, 0.01], [10.0, 0.0]), ([3.0, 1.0], [1.5, 1e-3], [1.5, 0.0])],
+)
+def test_a_large_mode_hides_no_small_one_out_of_balance(correlation, first, second, turn):
+    """A mode that starts at W₂ = 0 and W₁ ≠ 0 is learned by the flow, but never by balanced layers."""
+    layers = [np.diag(first) @ turn, turn.T @ np.diag(second)]
+    learned = flow_of_layers(np.diag(correlation), layers, np.array([0.0, 30.0]))[-1, 1, 1]
+    assert learned == pytest.approx(correlation[1], rel=1e-3)
+    with pytest.raises(AssumptionError, match=r"up to 1 of the squared length of the units"):
+        LinearNetworkModes.from_weights(np.diag(correlation), layers)
+
+
+def test_rank_counts_from_the_largest_singular_value_in_any_basis():
+    swapped = np.eye(2)[:, ::-1]
+    network = LinearNetworkModes(np.diag([2.0, 0.01]), 1e-6, basis=(swapped, swapped))
+    assert network.singular_values.tolist() == [0.01, 2.0]
+    assert network.rank(1e4).tolist() == 1
+    assert LinearNetworkModes(np.diag([2.0, 0.01]), 1e-6).rank(1e4).tolist() == 1

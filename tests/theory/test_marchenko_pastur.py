@@ -169,6 +169,20 @@ def test_distribution_function_is_the_integral_of_the_density(ratio):
     assert np.isfinite(jax.grad(law.cdf)(float(high) + 1))
 
 
+@pytest.mark.parametrize("ratio", [1e-10, 0.0624, 0.0626])
+def test_distribution_function_keeps_its_digits_for_small_ratios(ratio):
+    law = MarchenkoPastur(ratio)
+    with mp.workdps(25):
+        root = mp.sqrt(mp.mpf(ratio))
+        low, high = (1 - root) ** 2, (1 + root) ** 2
+        nu = float(low + (high - low) / 5)
+        exact = mp.quad(
+            lambda x: mp.sqrt((high - x) * (x - low)) / (2 * mp.pi * mp.mpf(ratio) * x), [low, nu]
+        )
+    # an error in the last digit of ν is one of 1e-16 of 1, the bulk's width is 4√λ
+    assert float(abs(law.cdf(nu) - exact)) < 1e-15 / np.sqrt(ratio)
+
+
 @pytest.mark.parametrize("order", range(6))
 def test_moments_are_those_of_wishart_matrices(order):
     rng = np.random.default_rng(order)

@@ -86,6 +86,14 @@ def test_focused(activation, number):
     assert solution.objective == pytest.approx(0.35 * 2 ** (power / 2))
 
 
+def test_equally_frequent_pairs_have_no_single_best_node_for_squares():
+    """Why they are refused: every split among them is as good."""
+    s = np.random.default_rng(0).standard_normal((50, 4))
+    s *= np.sqrt(2) / np.linalg.norm(s, axis=1, keepdims=True)
+    np.testing.assert_allclose(np.sum(0.25 * s**2, axis=1), 0.5)
+    np.testing.assert_allclose(Memorisation([0.25] * 4, "relu").pair_sums, np.sqrt(0.5))
+
+
 def test_node_has_the_energy_on_its_samples():
     group, target = groups.symmetric(3), 4
     p = np.array([0.3, 0.25, 0.2, 0.1, 0.1, 0.05])
@@ -95,7 +103,7 @@ def test_node_has_the_energy_on_its_samples():
     w = solution.weights(group, target)
     assert np.linalg.norm(w) == pytest.approx(1)
     energy = FeatureEnergy(
-        pairs, np.full(6, target), "relu", num_weights=12, sample_weights=p, centred=False
+        pairs, np.full(6, target), "relu", num_weights=12, sample_weights=p, centring="none"
     )
     assert energy.value(w) == pytest.approx(solution.energy, rel=1e-12)
     g = energy.gradient(w)
@@ -145,6 +153,8 @@ def test_unseen_pairs_get_nothing():
         (([1.5, -0.5],), ArgumentError, r"`probabilities\[1\]` must be a finite real number ≥ 0"),
         (([1.0],), ArgumentError, r"`probabilities` must have the shape \(M,\) with M ≥ 2"),
         ((P, "cosine"), ArgumentError, r"`activation` must be"),
+        (([0.25] * 4,), AssumptionError, r"One pair must be more frequent .* 4 have the largest"),
+        (([0.1, 0.3, 0.3, 0.3], "cubic"), AssumptionError, r"3 have the largest probability 0.3"),
         ((P, lambda x: -x), AssumptionError, r"σ' must be positive on \(0, √2\]"),
         (
             (P, lambda x: x**3 + x),
@@ -166,3 +176,11 @@ def test_bad_targets():
         solution.weights(groups.cyclic(5), 5)
     with pytest.raises(ArgumentError, match=r"`x` must be a finite real number > 0"):
         solution.slope_ratio(0.0)
+
+
+def test_a_derivative_that_is_rounding_near_zero():
+    def log_cosh(x):  # its derivative is a difference of two numbers near ½
+        return jnp.logaddexp(x, -x)
+
+    with pytest.raises(AssumptionError, match=r"must fall from 0 on, but at .* rounding there"):
+        Memorisation([0.5, 0.3, 0.2], log_cosh)

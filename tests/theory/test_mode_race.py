@@ -35,7 +35,7 @@ def integrated(race, times):
     length.terminal, length.direction = True, 1  # pyright: ignore[reportFunctionMemberAccess]
     how = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-14}
     inside = solve_ivp(
-        lambda t, a: mu * a**d, (0, times[-1]), race.initial, events=length, t_eval=times, **how
+        lambda t, a: mu * a**d, (0, times[-1]), race.start, events=length, t_eval=times, **how
     )
     after = times[inside.t.size :]
     if not after.size:
@@ -92,7 +92,7 @@ def test_ratio_law():
 
 def test_rates_scale_time():
     race = random_race(6)
-    fast = ModeRace(3 * race.rates, race.initial)
+    fast = ModeRace(3 * race.rates, race.start)
     np.testing.assert_allclose(fast.amplitudes(TIMES / 3), race.amplitudes(TIMES), atol=1e-10)
 
 
@@ -101,7 +101,7 @@ def test_derivatives_by_rates_and_start():
     assert t[0] < race.hitting_time().time < t[1]
 
     def amplitudes(shift):
-        return ModeRace(race.rates + shift[0], race.initial + shift[1]).amplitudes(t)
+        return ModeRace(race.rates + shift[0], race.start + shift[1]).amplitudes(t)
 
     with jax.enable_x64(True):
         slope = jax.jit(jax.jacfwd(amplitudes))(np.zeros((2, MODES)))
@@ -133,7 +133,7 @@ def test_nothing_wins_where_nothing_is_positive():
     assert race.winner == -1
     assert race.hitting_time() == (np.inf, Status.NEVER)
     assert race.winning_time().status == Status.NEVER
-    np.testing.assert_allclose(race.amplitudes(100.0), race.initial / (1 - race.initial * 100))
+    np.testing.assert_allclose(race.amplitudes(100.0), race.start / (1 - race.start * 100))
     cubic = ModeRace(np.ones(MODES), -np.array([0.5, 0.4, 0.3, 0.2]), degree=3)
     assert cubic.amplitudes(100.0)[0] == pytest.approx(-1)  # of odd degree both signs grow
 
@@ -159,12 +159,18 @@ def test_bad_input_is_named():
     ):
         ModeRace([1.0, 0.0], [0.1, 0.1])
     with pytest.raises(
-        ArgumentError, match=r"`initial` must be at most of length 1, got 1.4.*Scale it down"
+        ArgumentError, match=r"`start` must be at most of length 1, got 1.4.*Scale it down"
     ):
         ModeRace([1.0, 1.0], [1.0, 1.0])
-    with pytest.raises(ArgumentError, match=r"`initial` must have the shape \(2,\) of `rates`"):
+    with pytest.raises(ArgumentError, match=r"`start` must have the shape \(2,\) of `rates`"):
         ModeRace([1.0, 1.0], [0.1])
     with pytest.raises(ArgumentError, match=r"`degree` must be .* ≥ 2"):
         ModeRace([1.0, 1.0], [0.1, 0.1], degree=1)
     with pytest.raises(ArgumentError, match=r"`share` must be .* < 1"):
         random_race(0).winning_time(1.0)
+
+
+def test_winning_times_of_shares_near_one_keep_their_digits():
+    race = ModeRace([2.0, 0.3, 1.0, 0.7], [0.3, 0.5, -0.2, 0.1])
+    exact = 4.4997455682886642  # a root and a quadrature at 50 digits
+    assert race.winning_time(1 - 1e-6).time == pytest.approx(exact, rel=1e-13)

@@ -156,7 +156,7 @@ def test_maps_and_traces():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [({"start": np.nan}, "`start` must be a finite real number, got nan"),
+    [({"start": np.nan}, "`start` must be a finite real number.*, got nan"),
      ({"start": 0.1, "degree": 0.5}, "`degree` must be a finite real number ≥ 1, got 0.5"),
      ({"start": [0.1, -0.1], "degree": 1.5}, "`degree` must be a whole number where `start` is negative"),
      ({"start": [0.1, 0.2], "degree": [1, 2, 3]}, "shapes that broadcast"),

@@ -146,7 +146,7 @@ def test_units_that_never_blow_up(name):
 
 
 @settings(max_examples=20)
-@given(st.integers(0, 100), st.floats(1e-200, 1e100))
+@given(st.integers(0, 100), st.floats(1e-200, 1e90))
 def test_scaling_the_weights_scales_time(seed, scale):
     S, first, second = draw(seed)
     plain, scaled = (
@@ -182,7 +182,7 @@ def test_conservation_growth_and_order(seed, share):
     S, first, second = draw(seed)
     escape = QuadraticEscape(S, first, second)
     end = escape.blow_up_time().time
-    assert np.all(np.diff(end[escape.order()]) >= 0)
+    assert np.all(np.diff(end[escape.order]) >= 0)
     time = share * float(end.min())
     units, growth = escape.units(time), escape.growth(time)
     now = units[:, 0] ** 2 - np.sum(units[:, 1:] ** 2, axis=1) / 2

@@ -82,7 +82,7 @@ def test_factor_is_that_of_random_matrices():
 @pytest.mark.parametrize("activation", ["quadratic", "relu"])
 def test_eigenvalues_on_all_pairs(activation):
     M = 4
-    gram = PairFeatureGram(activation, M, scale=0.7)
+    gram = PairFeatureGram(activation, M, initial_std=0.7)
     first, second = np.indices((M, M)).reshape(2, -1)
     shared = (first[:, None] == first).astype(int) + (second[:, None] == second)
     kernel = np.array(gram.kernel)[shared]
@@ -100,20 +100,18 @@ def test_linear_units_know_no_labels():
 def test_bad_input():
     with pytest.raises(ArgumentError, match="`activation` must be a function or one of"):
         RandomFeatureGram("rleu")
-    with pytest.raises(ArgumentError, match=r"`norm` must be .* > 0, got 0"):
+    with pytest.raises(ArgumentError, match=r"`norm` must be .* > 0 and ≤ 1e\+06, got 0"):
         RandomFeatureGram("relu", 0.0)
     with pytest.raises(ArgumentError, match=r"`correlation` must be .* ≤ 1, got 1\.5"):
         RandomFeatureGram("relu", 1.0, 1.5)
     with pytest.raises(ArgumentError, match="`activation` must be finite"):
         RandomFeatureGram(lambda z: 1 / z**-0.5)
     gram = RandomFeatureGram("relu")
-    with pytest.raises(ArgumentError, match="`width` must be a finite real number ≥ 1, got 0"):
+    with pytest.raises(ArgumentError, match="`width` must be a whole number ≥ 1, got 0"):
         gram.gradient_factor(0, 10, 1.0)
     with pytest.raises(ArgumentError, match="without decay nothing remains"):
         gram.gradient_factor(10, 10, 0.0)
     with pytest.raises(ArgumentError, match="`num_terms` must be at most 128"):
         gram.coefficients(1000)
-    with pytest.raises(
-        ArgumentError, match="`num_symbols` must be a finite real number ≥ 2, got 1"
-    ):
+    with pytest.raises(ArgumentError, match="`num_symbols` must be a whole number ≥ 2, got 1"):
         PairFeatureGram("relu", 1)

@@ -63,7 +63,17 @@ def test_rotations_of_the_layer_below():
 def test_bad_input():
     with pytest.raises(ArgumentError, match=r"`features\[1\]` must not be zero"):
         random_layer_gradient([[1.0, 0.0], [0.0, 0.0]], np.eye(2))
-    with pytest.raises(ArgumentError, match=r"`scale` must be .* > 0"):
+    with pytest.raises(ArgumentError, match=r"`initial_std` must be .* > 0"):
         random_layer_gradient(F, Y, "relu", 0.0)
     with pytest.raises(ArgumentError, match="`activation` must be a function or one of"):
         random_layer_gradient(F, Y, "rleu")
+
+
+def test_small_angles_keep_their_digits():
+    angle = 1e-9  # its cosine is 1 in double precision
+    rows = np.array([[1.0, 0.0], [1.0, angle], [-1.0, angle]])
+    found = random_layer_gradient(rows, RNG.standard_normal((3, 2)), "relu")
+    assert np.all(np.diag(found.gate) == 0.5)
+    assert np.all(np.diag(found.bend) == 0)
+    np.testing.assert_allclose(found.bend[0, 1], angle / (2 * np.pi), rtol=1e-13)
+    np.testing.assert_allclose(found.gate[0, 2], angle / (2 * np.pi), rtol=1e-13)

@@ -22,7 +22,7 @@ def test_ridge_of_zero():
     exact = np.linalg.lstsq(F - F.mean(0), Y - Y.mean(0), rcond=None)[0]
     np.testing.assert_allclose(ridge_readout(F, Y, 0.0), exact, atol=1e-12)
     with pytest.raises(
-        AssumptionError, match=r"must not be singular .* got rank 3 for 9 nodes\. Use a decay > 0"
+        AssumptionError, match=r"must not be singular .* got rank 3 for 9 nodes\. Use a ridge > 0"
     ):
         ridge_readout(F[:4].repeat(3, axis=1)[:, :9], Y[:4], 0.0)
 
@@ -42,7 +42,7 @@ def test_mean_square_of_the_first_gradient():
 @pytest.mark.parametrize("function", [ridge_readout, initial_gradient_norm])
 @pytest.mark.parametrize("bad", [-1.0, np.nan, "1", None, True, [1.0, 2.0]])
 def test_bad_numbers(function, bad):
-    with pytest.raises(ArgumentError, match=r"`(decay|scale)` must be"):
+    with pytest.raises(ArgumentError, match=r"`(ridge|initial_std)` must be"):
         function(np.eye(3), np.eye(3), bad)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lazyrich import groups
-from lazyrich.checks.li2.sampling import largest_curvature
+from lazyrich.checks.li2.survival import largest_curvature
 from lazyrich.core import ArgumentError
 from lazyrich.quantities import FeatureEnergy
 from lazyrich.theory import GroupFeatures, sample_threshold
@@ -58,9 +58,18 @@ def test_proof_of_eq28_weights_exceed_two():
         ({"order": 7, "dimension": 1.5}, r"`dimension` must be a whole number"),
         ({"order": 7, "failure": 0}, r"`failure` must be a finite real number > 0 and ≤ 1"),
         ({"order": 7, "constant": -1}, r"`constant` must be a finite real number > 0"),
-        ({"order": "seven"}, r"`order` must be a finite real"),
+        ({"order": "seven"}, r"`order` must be a whole number"),
     ],
 )
 def test_bad_input(arguments, match):
     with pytest.raises(ArgumentError, match=match):
         sample_threshold(**arguments)
+
+
+def test_tiny_chances_of_failure():
+    exact = 1000 * (
+        np.log(1000) + 300 * np.log(10)
+    )  # 1000/1e-300 is still a float, 1e9/1e-300 is not
+    assert sample_threshold(1000, failure=1e-300) == pytest.approx(exact, rel=1e-14)
+    exact = 1e9 * (9 + 300) * np.log(10)
+    assert sample_threshold(10**9, failure=1e-300) == pytest.approx(exact, rel=1e-14)

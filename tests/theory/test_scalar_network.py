@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.integrate import solve_ivp
 
-from lazyrich.core import ArgumentError, Status
+from lazyrich.core import ArgumentError, AssumptionError, Status
 from lazyrich.theory import ScalarNetwork
 
 FEATURES = 3
@@ -40,8 +40,8 @@ def test_is_the_integrated_flow(a, b, S, Z):
     A, B = integrated(a, b, S, Z, TIMES)
     theta = np.sum(A * B, axis=1) / Z
     for found, exact in (
-        (network.first_layer(TIMES), A),
-        (network.second_layer(TIMES), B),
+        (network.layers(TIMES)[0], A),
+        (network.layers(TIMES)[1], B),
         (network.features(TIMES), A * B / Z),
         (network.movement(TIMES), (A * B - a * b) / Z),
         (network.output(TIMES), theta),
@@ -89,7 +89,7 @@ def test_digits_of_tiny_weights_and_long_times(scale, target, share):
 @given(WEIGHTS, WEIGHTS, TARGETS, SCALES)
 def test_what_is_conserved(a, b, S, Z):
     network = ScalarNetwork(a, b, S, Z)
-    A, B = network.first_layer(TIMES), network.second_layer(TIMES)
+    A, B = network.layers(TIMES)
     np.testing.assert_allclose(A**2 - B**2, np.tile(a**2 - b**2, (4, 1)), atol=1e-11)
     spread, theta = network.spread(TIMES), network.output(TIMES)
     np.testing.assert_allclose(
@@ -101,10 +101,10 @@ def test_what_is_conserved(a, b, S, Z):
 @given(WEIGHTS, WEIGHTS, TARGETS, st.floats(0, 2), st.floats(0, 2))
 def test_two_times_in_a_row(a, b, S, first, second):
     network = ScalarNetwork(a, b, S)
-    A, B = network.first_layer(first), network.second_layer(first)
+    A, B = network.layers(first)
     A, B = np.where(abs(A) < 1e-140, 0, A), np.where(abs(B) < 1e-140, 0, B)
-    later = ScalarNetwork(A, B, S).first_layer(second)
-    np.testing.assert_allclose(later, network.first_layer(first + second), rtol=1e-9, atol=1e-9)
+    later = ScalarNetwork(A, B, S).layers(second)
+    np.testing.assert_allclose(later, network.layers(first + second), rtol=1e-9, atol=1e-9)
 
 
 @settings(max_examples=30, deadline=None)
@@ -155,47 +155,79 @@ def test_modes_and_features_add_up_to_the_output(a, b, S):
 
 @settings(max_examples=40, deadline=None)
 @given(WEIGHTS, WEIGHTS, TARGETS, SCALES, st.floats(1e-6, 1 - 1e-6))
-def test_reaching_time_inverts_the_output(a, b, S, Z, fraction):
+def test_saturation_time_inverts_the_output(a, b, S, Z, share):
     network = ScalarNetwork(a, b, S, Z)
     start = float(network.initial_output)
-    if abs(start - S) < 1e-3:
+    if abs(S) < 1e-3 or abs(start - S) < 1e-3:
         return
-    found = network.reaching_time(fraction)
-    level = start + fraction * (S - start)
+    found = network.saturation_time(share)
     if found.status == Status.NEVER:
-        assert network.final_output == 0
-        assert level * np.sign(S) >= 0
-        return
-    assert network.output(found.time) == pytest.approx(level, abs=1e-10 * (1 + abs(start)))
+        assert network.limit() == 0
+    elif found.status == Status.AT_START:
+        assert start / S >= share
+    else:
+        assert network.output(found.time) == pytest.approx(share * S, abs=1e-10 * (1 + abs(start)))
 
 
-def test_reaching_times_keep_their_digits_early_and_late():
-    network = ScalarNetwork([0.3, -0.2], [0.1, 0.4], 1.0)
+def test_saturation_times_keep_their_digits_early_and_late():
+    network = ScalarNetwork([0.25, -0.5], [0.5, 0.25], 1.0)
+    assert network.initial_output == 0
     rate = 2 * network.initial_spread
-    assert network.reaching_time(1e-12).time == pytest.approx(1e-12 / rate, rel=1e-11)
-    late = network.reaching_time(np.array([1 - 2.0**-30, 1 - 2.0**-40])).time
+    assert network.saturation_time(1e-12).time == pytest.approx(1e-12 / rate, rel=1e-11)
+    late = network.saturation_time(np.array([1 - 2.0**-30, 1 - 2.0**-40])).time
     R = np.sqrt(network.initial_spread**2 - network.initial_output**2 + 1)
     assert np.diff(late)[0] == pytest.approx(10 * np.log(2) / (2 * R), rel=1e-6)
 
 
 def test_status_of_times():
-    at_target = ScalarNetwork([1.0], [1.0], 1.0).reaching_time(0.5)
+    at_target = ScalarNetwork([1.0], [1.0], 1.0).saturation_time(0.5)
     assert (float(at_target.time), int(at_target.status)) == (0.0, Status.AT_START)
     stuck = ScalarNetwork([1.0, 0.5], [-1.0, -0.5], 1.0)
-    assert stuck.final_output == 0
+    assert stuck.limit() == 0
     assert stuck.final_growth == np.inf
-    np.testing.assert_array_equal(
-        stuck.reaching_time([0.1, 0.9]).status, [Status.REACHED, Status.NEVER]
-    )
+    np.testing.assert_array_equal(stuck.saturation_time([0.1, 0.9]).status, [Status.NEVER] * 2)
     assert stuck.output([1e3, 1e6]) == pytest.approx([0.0, 0.0], abs=1e-12)
-    assert np.all(stuck.first_layer(1e6) == 0)
+    assert np.all(stuck.layers(1e6)[0] == 0)
+
+
+def test_weights_that_cannot_grow_decay_beyond_the_range_of_growth():
+    a = np.array([1e-8, 3e-8])
+    stuck = ScalarNetwork(a, -a, target=50.0)  # e^{−50t}, while γ = e^{100t} overflows at t = 7.1
+    np.testing.assert_allclose(stuck.layers(10.0)[0], a * np.exp(-500.0), rtol=1e-12)
+    np.testing.assert_allclose(stuck.layers(10.0)[1], -a * np.exp(-500.0), rtol=1e-12)
+    mirrored = ScalarNetwork(a, a, target=-50.0)
+    np.testing.assert_allclose(mirrored.layers(10.0)[0], a * np.exp(-500.0), rtol=1e-12)
+
+
+def test_the_outputs_inflection_keeps_its_digits_far_from_the_start():
+    # from far below 0 nearly the whole way is covered when the curve bends over: θ there, without the share
+    network = ScalarNetwork([1e-3, 1e3], [1e-3, -1e3], target=3.0)
+    A, B, S = 2 * 1e-6, 2 * 1e6, 3.0
+    found = network.output_inflection_time()
+    assert found.status == Status.NEVER  # S² < 8AB
+    network = ScalarNetwork([1e-4, 1e3], [1e-4, -1e3], target=3.0)
+    A, level = 2 * 1e-8, (S + np.sqrt(S**2 - 8 * 0.04)) / 4
+    with mp.workdps(50):
+        root, gamma = (
+            mp.sqrt(mp.mpf(A) * B + S**2),
+            (level + mp.sqrt(mp.mpf(level) ** 2 + mp.mpf(A) * B)) / A,
+        )
+        exact = mp.atanh(root * (gamma - 1) / (B + S - gamma * (A - S))) / root
+    np.testing.assert_allclose(network.output_inflection_time().time, float(exact), rtol=1e-13)
+
+
+def test_the_outputs_inflection_where_its_two_levels_meet():
+    network = ScalarNetwork([1.5, 0.5], [-0.5, 0.5], target=4.0)  # A, B, S = 1, 2, 4: S² = 8AB
+    found = network.output_inflection_time()
+    np.testing.assert_allclose(network.output(found.time), 1.0, rtol=1e-13)
 
 
 def test_without_target_balanced_weights_decay_like_one_over_time():
     network = ScalarNetwork([1.0, 2.0], [1.0, 2.0], 0.0)
     times = np.array([0.0, 1.0, 1e3, 1e9])
     np.testing.assert_allclose(network.output(times), 5 / (1 + 10 * times), rtol=1e-13)
-    assert network.reaching_time(0.75).time == pytest.approx(3 / 10, rel=1e-13)
+    with pytest.raises(AssumptionError, match="A share of the target needs targets other than 0"):
+        network.saturation_time()
     assert network.final_growth == 0
 
 
@@ -284,9 +316,11 @@ def test_many_networks_at_once():
         assert together.final_growth[i] == pytest.approx(alone.final_growth, rel=1e-14)
 
 
-def test_gradients_at_a_vanishing_target():
+@pytest.mark.parametrize("start", [([0.5, 0.1], [0.2, -0.3]), ([0.3, 0.1], [0.3, 0.1])])
+@pytest.mark.parametrize("method", ["output", "loss"])
+def test_gradients_at_a_vanishing_target(start, method):
     def value(S):
-        return ScalarNetwork([0.5, 0.1], [0.2, -0.3], S).output(1.0)
+        return getattr(ScalarNetwork(*start, S), method)(1.0)
 
     with jax.enable_x64(True):
         slope = jax.grad(value)(0.0)
@@ -323,6 +357,7 @@ def test_bad_arguments_of_methods():
         ArgumentError, match=r"`time` must have a shape that broadcasts against \(3,\)"
     ):
         network.output([1.0, 2.0])
-    for fraction in (0.0, 1.0, np.nan):
-        with pytest.raises(ArgumentError, match="`fraction` must be"):
-            network.reaching_time(fraction)
+    network = ScalarNetwork(np.ones((3, 2)), np.ones((3, 2)), 1.0)
+    for share in (0.0, 1.0, np.nan):
+        with pytest.raises(ArgumentError, match="`share` must be"):
+            network.saturation_time(share)

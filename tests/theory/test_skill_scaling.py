@@ -59,6 +59,27 @@ def test_loss_over_data_to_many_digits(beta, D):
     assert SkillScaling(beta, 1.0, 1e-15).loss_from_data(D) == pytest.approx(exact, rel=1e-12)
 
 
+@pytest.mark.parametrize(("beta", "start"), [(6.0, 1e-30), (3.0, 1e-300), (8.0, 1e-5)])
+def test_loss_of_skills_that_are_learned_abruptly(beta, start):
+    """Against a sum over 300 000 skills, where those around the 1000th to the 20 000th are learned."""
+    p = np.arange(1.0, 3e5) ** -beta / float(mp.zeta(beta))
+    odds = np.log(1 / start - 1)
+    time = odds / 2 / p[[1000, 1023, 1500, 20_000]]
+    with np.errstate(over="ignore"):
+        share = (1 + np.exp(2 * time[:, None] * p - odds)) ** -2.0
+    rest = float(mp.zeta(beta, len(p) + 1) / mp.zeta(beta))
+    exact = ((p * share)[:, ::-1].sum(axis=1) + rest) / 2
+    np.testing.assert_allclose(SkillScaling(beta, 1.0, start).loss(time), exact, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("beta", "D"), [(40.0, 3), (54.0, 0), (60.0, 1), (100.0, 1)])
+def test_loss_over_data_where_one_skill_is_all_but_everything(beta, D):
+    with mp.workdps(60):
+        p = [mp.mpf(k) ** -beta / mp.zeta(beta) for k in range(1, 60)]
+        exact = float(mp.fsum(q * (1 - q) ** D for q in p) / 2)
+    assert SkillScaling(beta, 1.0, 1e-30).loss_from_data(D) == pytest.approx(exact, rel=1e-12)
+
+
 @settings(max_examples=15, deadline=None)
 @given(EXPONENTS, st.floats(1e-4, 0.5), st.floats(0.3, 5))
 def test_at_the_start_nothing_is_learned(beta, share, S):
@@ -102,7 +123,7 @@ def test_laws_are_what_losses_tend_to(beta, share, S):
         (model.law_of_data(), model.loss_from_data(x)),
         (model.law_of_units(), model.loss_from_units(x)),
     ):
-        assert law.prefactor * x**law.exponent == pytest.approx(float(loss), rel=1e-6)
+        assert law.constant * x**law.exponent == pytest.approx(float(loss), rel=1e-6)
     alpha = beta - 1
     assert model.law_of_time().exponent == pytest.approx(-alpha / (alpha + 1))
     assert model.law_of_data().exponent == pytest.approx(-alpha / (alpha + 1))
@@ -124,8 +145,10 @@ def test_frequencies_sum_to_one():
 @given(st.floats(1.1, 4), st.integers(0, 10**5))
 def test_quanta_are_counted(beta, n):
     tail = float(mp.zeta(beta, n + 1) / mp.zeta(beta))
-    assert Quanta(beta, 2.0, 0.5).loss(n) == pytest.approx(0.5 + 1.5 * tail, rel=1e-12)
-    assert Quanta(beta, 2.0, 0.5).loss(n + 0.9) == Quanta(beta, 2.0, 0.5).loss(n)
+    assert Quanta(beta, 2.0, 0.5).loss_from_learned(n) == pytest.approx(0.5 + 1.5 * tail, rel=1e-12)
+    assert Quanta(beta, 2.0, 0.5).loss_from_learned(n + 0.9) == Quanta(
+        beta, 2.0, 0.5
+    ).loss_from_learned(n)
 
 
 @settings(max_examples=30, deadline=None)
@@ -139,7 +162,8 @@ def test_quanta_are_learned_when_they_have_enough(beta, resource, needed):
         assert model.learned_from_data(resource) == enough or near
         assert model.learned_from_time(resource) == model.learned_from_data(resource)
     assert model.learned_from_units(resource) == np.floor(resource / needed * (1 + 1e-15))
-    assert model.loss_from_data(resource) == model.loss(model.learned_from_data(resource))
+    learned = model.learned_from_data(resource)
+    assert model.loss_from_data(resource) == model.loss_from_learned(learned)
 
 
 def test_quanta_and_dynamics_have_the_same_exponents():
@@ -147,7 +171,7 @@ def test_quanta_and_dynamics_have_the_same_exponents():
     for beta in (1.3, 1.9):
         quanta, skills = Quanta(beta), SkillScaling(beta)
         for one, other in (
-            (quanta.loss_from_time(x), skills.loss(x)),
+            (quanta.loss(x), skills.loss(x)),
             (quanta.loss_from_data(x), skills.loss_from_data(x)),
             (quanta.loss_from_units(x), skills.loss_from_units(x)),
         ):
@@ -157,7 +181,10 @@ def test_quanta_and_dynamics_have_the_same_exponents():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"exponent": 1.0}, "`exponent` must be a finite real number > 1, got 1.0. Pass α"),
+        (
+            {"exponent": 1.0},
+            "`exponent` must be a finite real number > 1 and ≤ 100, got 1.0. Pass α",
+        ),
         ({"start": 1.0}, "`start` must be below `target_scale`"),
         ({"target_scale": 0}, "`target_scale` must be a finite real number > 0"),
         (
@@ -177,7 +204,15 @@ def test_bad_resources():
     ):
         SkillScaling(1.6).loss_from_data(-1)
     with pytest.raises(ArgumentError, match="`num_learned` must be a finite real number ≥ 0"):
-        Quanta(1.6).loss(-1)
+        Quanta(1.6).loss_from_learned(-1)
     with pytest.raises(ArgumentError, match="`exponent` must be a finite real number > 1"):
         Quanta(0.9)
     assert np.isnan(jax.jit(SkillScaling(1.6).loss)(-1.0))
+
+
+def test_laws_of_many_exponents_at_once():
+    exponents = np.array([1.2, 1.6, 3.0])
+    together = SkillScaling(exponents, start=1e-3).law_of_time()
+    alone = [SkillScaling(each, start=1e-3).law_of_time() for each in exponents]
+    np.testing.assert_allclose(together.constant, [law.constant for law in alone], rtol=1e-14)
+    np.testing.assert_allclose(together.exponent, [law.exponent for law in alone], rtol=1e-14)

@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 
 from lazyrich.core import ArgumentError, AssumptionError
 from lazyrich.measures import neural_collapse
-from lazyrich.theory import UnconstrainedFeatures
+from lazyrich.theory import BalancedNetwork, UnconstrainedFeatures
 
 N, C, WIDTH = 8, 3, 5
 TIMES = np.array([0.0, 3.0, 10.0, 30.0, 80.0])
@@ -39,10 +39,10 @@ def flow(solution, times):
     return y[:, : N * WIDTH].reshape(-1, N, WIDTH), y[:, N * WIDTH :].reshape(-1, WIDTH, C)
 
 
-@pytest.mark.parametrize("centred", [False, True])
+@pytest.mark.parametrize("centring", ["none", "samples"])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_against_the_integrated_flow(seed, centred):
-    solution = model(seed, centred=centred)
+def test_against_the_integrated_flow(seed, centring):
+    solution = model(seed, centring=centring)
     H, W = flow(solution, TIMES)
     np.testing.assert_allclose(solution.outputs(TIMES), H @ W, rtol=1e-9, atol=1e-11)
     h, w = solution.features(TIMES), solution.last_layer(TIMES)
@@ -54,9 +54,18 @@ def test_against_the_integrated_flow(seed, centred):
     np.testing.assert_allclose(solution.loss(TIMES), loss, rtol=1e-9, atol=1e-14)
 
 
-@pytest.mark.parametrize("centred", [False, True])
-def test_conditions_are_those_of_the_measure(centred):
-    solution = model(2, centred=centred)
+def test_outputs_are_those_of_a_balanced_network():
+    """Samples are one-hot inputs of a linear network with λ = 0, and its correlation is the labels."""
+    solution = model(3)
+    network = BalancedNetwork(
+        solution.targets.T, solution.first, solution.second, learning_rate=1 / N
+    )
+    np.testing.assert_allclose(network.product(TIMES), solution.outputs(TIMES), atol=1e-12)
+
+
+@pytest.mark.parametrize("centring", ["none", "samples"])
+def test_conditions_are_those_of_the_measure(centring):
+    solution = model(2, centring=centring)
     curves = {
         name: getattr(solution, name)(TIMES)
         for name in ("within_class", "simplex", "duality", "duality_centred", "disagreement")
@@ -124,7 +133,8 @@ def test_bad_input():
     solution = model(0)
     first, second, labels = solution.first, solution.second, solution.labels
     with pytest.raises(
-        AssumptionError, match=r"balanced start.*differ by 0\.\d+ of the squared norm"
+        AssumptionError,
+        match=r"Layers must be balanced, .* residual of .* 0\.\d+ of the squared length",
     ):
         UnconstrainedFeatures(labels, 2 * first, second)
     low = second * [1, 1, 0]
@@ -150,7 +160,7 @@ def test_bad_input():
             UnconstrainedFeatures(*wrong)
     with pytest.raises(ArgumentError, match="`width` must be at least 3, the number of classes"):
         UnconstrainedFeatures.small(labels, 2, 0.1)
-    with pytest.raises(ArgumentError, match="`scale` must be a finite real number > 0"):
+    with pytest.raises(ArgumentError, match="`initial_std` must be a finite real number > 0"):
         UnconstrainedFeatures.small(labels, 5, 0.0)
 
 
@@ -159,3 +169,8 @@ def test_a_start_without_a_growing_part_is_refused():
     labels = np.array([0, 1, 2])
     with pytest.raises(AssumptionError, match="part that grows is singular"):
         UnconstrainedFeatures(labels, -np.eye(3), np.eye(3))
+
+
+def test_a_missing_class_is_named_before_the_width():
+    with pytest.raises(ArgumentError, match=r"have a sample of every class, got .none of class 1"):
+        UnconstrainedFeatures.small([0, 2], width=5, initial_std=1e-3)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import argument_error, is_traced, real
+from lazyrich.core import argument_error, known, real
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,22 +71,19 @@ def derivatives(loss: Callable[[Any], Any], weights: Any) -> Derivatives:
     return Derivatives(_evaluated(gradient), _evaluated(product), flat, unflatten)
 
 
-def _flatten(weights: Any) -> tuple[np.ndarray, Callable[[Any], Any]]:
+def _flatten(weights: Any, name: str = "weights") -> tuple[np.ndarray, Callable[[Any], Any]]:
     import jax
 
-    if is_traced(weights):
-        raise argument_error(
-            "weights", "be known now", "traced arrays", "Call it outside `jit` and `grad`."
-        )
+    known(name, weights, "Call it outside `jit` and `grad`.")
     paths, tree = jax.tree_util.tree_flatten_with_path(weights)
     advice = "Put what is no weight into the loss."
     leaves = [
-        real(f"weights{jax.tree_util.keystr(path)}", leaf, advice=advice) for path, leaf in paths
+        real(f"{name}{jax.tree_util.keystr(path)}", leaf, advice=advice) for path, leaf in paths
     ]
     shapes = [leaf.shape for leaf in leaves]
     ends = np.cumsum([leaf.size for leaf in leaves])
     if not leaves or ends[-1] == 0:
-        raise argument_error("weights", "hold at least one number", weights)
+        raise argument_error(name, "hold at least one number", weights)
     flat = np.concatenate([leaf.ravel() for leaf in leaves])
 
     def unflatten(vector: Any) -> Any:
@@ -120,14 +117,11 @@ def _check_loss(flat_loss: Callable[[Any], Any], flat: np.ndarray) -> None:
 def _evaluated(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
     """The function, compiled once, of NumPy arrays in float64."""
     import jax
-    import jax.numpy as jnp
 
     compiled = jax.jit(function)
 
     def evaluate(*arguments: Any) -> np.ndarray:
         with jax.ensure_compile_time_eval(), jax.enable_x64(True):
-            return np.asarray(
-                compiled(*(jnp.asarray(np.asarray(a, np.float64)) for a in arguments))
-            )
+            return np.asarray(compiled(*(np.asarray(a, np.float64) for a in arguments)))
 
     return evaluate

@@ -46,26 +46,29 @@ class Tangents:
             transposed=lambda cotangent: self.transposed(w, cotangent),
         )  # fmt: skip
 
-    def evidence(self, first: Any, last: Any, **kernel_options: Any) -> dict[str, Any]:
-        """The arguments of `measures.lazy_or_rich` for training from the first weights to the last."""
-        w0, w = self.flat(first), self.flat(last)
+    def evidence(self, start: Any, end: Any, **kernel_options: Any) -> dict[str, Any]:
+        """The arguments of `measures.lazy_or_rich` for training from the weights `start` to `end`."""
+        w0, w = self._flat("start", start), self._flat("end", end)
         return {
-            "first_kernel": tangent_kernel(self.at(w0), **kernel_options),
-            "last_kernel": tangent_kernel(self.at(w), **kernel_options),
-            "first_outputs": self.outputs(w0),
-            "last_outputs": self.outputs(w),
+            "start_kernel": tangent_kernel(self.at(w0), **kernel_options),
+            "end_kernel": tangent_kernel(self.at(w), **kernel_options),
+            "start_outputs": self.outputs(w0),
+            "end_outputs": self.outputs(w),
             "linear_change": self.product(w0, w - w0),
-            "first_weights": w0,
-            "last_weights": w,
+            "start_weights": w0,
+            "end_weights": w,
         }
 
     def flat(self, weights: Any) -> np.ndarray:
         """Weights as one flat array, from a tree or from such an array."""
+        return self._flat("weights", weights)
+
+    def _flat(self, name: str, weights: Any) -> np.ndarray:
         if isinstance(weights, np.ndarray) and weights.shape == self.weights.shape:
-            return real("weights", weights, advice="Pass weights without NaN.")
-        flat = _flatten(weights)[0]
+            return real(name, weights, advice="Pass weights without NaN.")
+        flat = _flatten(weights, name)[0]
         if flat.shape != self.weights.shape:
-            raise argument_error("weights", f"hold {self.weights.size} numbers", flat.size)
+            raise argument_error(name, f"hold {self.weights.size} numbers", flat.size)
         return flat
 
 
@@ -100,6 +103,8 @@ def tangents(function: Callable[[Any, Any], Any], weights: Any, inputs: Any) -> 
     batch = np.asarray(inputs)
     if batch.ndim < 1 or batch.size == 0:
         raise argument_error("inputs", "have the shape (n, …), not empty", batch.shape)
+    if batch.dtype.kind not in "biufc" or not np.isfinite(batch).all():
+        raise argument_error("inputs", "be finite numbers", inputs)
     flat, unflatten = _flatten(weights)
 
     def network(w: Any, x: Any) -> Any:

@@ -7,7 +7,7 @@ import functools
 import importlib
 import pkgutil
 
-from lazyrich.core import Check, natural_order, select
+from lazyrich.core import Check, known_id, natural_order
 
 __all__ = ["get", "ids"]
 
@@ -17,6 +17,7 @@ def _registry() -> dict[str, Check]:
     modules = [
         importlib.import_module(module.name)
         for module in pkgutil.walk_packages(__path__, f"{__name__}.")
+        if not module.name.startswith(f"{__name__}.accuracy")  # a registry of its own
     ]
     values = [value for module in modules for value in vars(module).values()]
     found = {value.id: value for value in values if isinstance(value, Check)}
@@ -36,4 +37,4 @@ def get(id: str) -> Check:
         >>> checks.get("linear-grokking/eq4").run().verdict
         <Verdict.HOLDS: 'holds'>
     """
-    return _registry()[select([id], _registry(), "check")[0]]
+    return _registry()[known_id(id, _registry(), "check")]

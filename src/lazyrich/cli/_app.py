@@ -1,4 +1,4 @@
-"""Commands, their help, and exit codes: 0 fine, 1 something fails, 2 usage, 3 crash, 130 interrupted."""
+"""Commands and their help."""
 
 import io
 import os
@@ -10,10 +10,9 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, CycloptsError, Parameter
 
 from lazyrich import __version__
+from lazyrich.cli._exit import Exit
 from lazyrich.cli._interrupt import interruptible
 from lazyrich.core import LazyrichError, argument_error
-
-USAGE, CRASHED, INTERRUPTED = 2, 3, 130
 
 app = App(
     name="lazyrich",
@@ -24,41 +23,59 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 
-Json = Annotated[bool, Parameter(name="--json", negative=())]
-Flag = Parameter(negative=())
+Json = Annotated[bool, Parameter(name="--json", negative=(), show_default=False)]
+Flag = Parameter(negative=(), show_default=False)
+Ids = Annotated[str, Parameter(name="ID")]
 
 
-def _whole(name: str) -> Parameter:
+def _whole(name: str, advice: str) -> Parameter:
     def convert(kind: Any, tokens: Sequence[Any]) -> int:
+        given = tokens[0].value
         try:
-            return int(tokens[0].value)  # cyclopts would round 1.5
+            number = int(given)  # cyclopts would round 1.5
         except ValueError:
-            raise argument_error(name, "be a whole number ≥ 1", tokens[0].value) from None
+            number = 0
+        if number < 1:
+            raise argument_error(name, "be a whole number ≥ 1", given, advice)
+        return number
 
     return Parameter(converter=convert)
 
 
-Seeds = Annotated[int | None, _whole("seeds")]
-Workers = Annotated[int | None, _whole("workers")]
+def _folder(kind: Any, tokens: Sequence[Any]) -> Path:
+    """A folder; `~` is one's home also where the shell leaves it alone, as it does in `--out=~/here`."""
+    given = tokens[0].value
+    if not given.strip():  # a variable of the shell that is not set, rather than this folder
+        raise argument_error("out", "name a folder", given, "Use . for this one.")
+    try:
+        return Path(given).expanduser()
+    except RuntimeError:  # nobody is called so
+        return Path(given)
 
 
-@app.command(name="list")
-def list_command(*, json: Json = False) -> int:
-    """Show every experiment and check: id, title, expected duration by preset.
+Seeds = Annotated[int | None, _whole("seeds", "Use e.g. 8.")]
+Workers = Annotated[int | None, _whole("workers", "Use e.g. 2, or 1 for one after the other.")]
+Folder = Annotated[Path, Parameter(converter=_folder)]
+
+
+@app.command(name="list", usage="Usage: lazyrich list [ID…] [OPTIONS]")
+def list_command(*ids: Ids, json: Json = False) -> int:
+    """Show every experiment, check and closed form: id, title, expected duration by preset.
 
     Args:
+        ids: Show these only: ids, globs such as `saddles/*` or `theory.*`.
         json: Machine-readable output.
     """
     from lazyrich.cli._list import show_list
 
-    return show_list(json)
+    return show_list(ids, json)
 
 
-@app.command
+@app.command(usage="Usage: lazyrich reproduce ID… [OPTIONS]")
 def reproduce(
-    *ids: Annotated[str, Parameter(name="ID")],
+    *ids: Ids,
     preset: Literal["quick", "paper"] = "quick",
-    out: Path = Path("lazyrich-results"),
+    out: Folder = Path("lazyrich-results"),
     seeds: Seeds = None,
     again: Annotated[bool, Flag] = False,
     pdf: Annotated[bool, Flag] = False,
@@ -89,24 +106,37 @@ def reproduce(
     )
 
 
-@app.command
+@app.command(usage="Usage: lazyrich verify [ID…] [OPTIONS]")
 def verify(
-    *ids: Annotated[str, Parameter(name="ID")], workers: Workers = None, json: Json = False
+    *ids: Ids,
+    accuracy: Annotated[bool, Flag] = False,
+    markdown: Annotated[bool, Flag] = False,
+    workers: Workers = None,
+    json: Json = False,
 ) -> int:
     """Check theorems and formulas numerically, and print the table of errors and verdicts.
 
+    With `--accuracy`: compare every closed form of the library with mpmath on a fixed grid, and print the
+    largest relative error of each and where it occurs. The aim is 1e-12; what is above it without an
+    explanation fails.
+
     Args:
-        ids: Ids such as `linear-grokking/eq8`, globs such as `li2/*`, or `all` (the default).
+        ids: Ids such as `linear-grokking/eq8`, globs such as `li2/*`, or `all` (the default). With
+            `--accuracy`, public names such as `theory.MarchenkoPastur.laplace` or `quantities.*`.
+        accuracy: Report the accuracy of closed forms instead.
+        markdown: With `--accuracy`: print the table in Markdown, as the documentation shows it.
         workers: Number of processes; by default one for each core, at most four.
         json: Machine-readable output on stdout.
     """
     from lazyrich.cli._verify import verify_all
 
-    return verify_all(ids, workers, json)
+    if markdown and (json or not accuracy):
+        raise argument_error("markdown", "come with --accuracy and without --json", markdown)
+    return verify_all(ids, workers, json, accuracy=accuracy, markdown=markdown)
 
 
-@app.command
-def cite(*ids: Annotated[str, Parameter(name="ID")], json: Json = False) -> int:
+@app.command(usage="Usage: lazyrich cite ID… [OPTIONS]")
+def cite(*ids: Ids, json: Json = False) -> int:
     """Print the BibTeX of what a result rests on.
 
     Args:
@@ -131,13 +161,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with interruptible():
             code = app(arguments, exit_on_error=False)
     except CycloptsError as error:  # already explained on stderr
-        return _refuse(str(error), USAGE, arguments, explained=True)
+        return _refuse(str(error), Exit.USAGE, arguments, explained=True)
     except LazyrichError as error:
-        return _refuse(str(error), USAGE, arguments)
+        return _refuse(str(error), Exit.USAGE, arguments)
     except KeyboardInterrupt:
-        return _refuse("interrupted", INTERRUPTED, arguments)
+        return _refuse("interrupted", Exit.INTERRUPTED, arguments)
     except SystemExit as ending:  # Rich's, where the reader of our help went away, as `head` does
-        return 0 if isinstance(ending.__context__, BrokenPipeError) else CRASHED
+        return 0 if isinstance(ending.__context__, BrokenPipeError) else Exit.CRASHED
     return code if isinstance(code, int) else 0
 
 

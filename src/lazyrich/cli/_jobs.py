@@ -8,9 +8,8 @@ from typing import Any
 
 from lazyrich import runner
 from lazyrich.cli._progress import JobProgress
-from lazyrich.core import count
 
-Report = Callable[[str, int, int], None]
+Report = Callable[[str, float, int], None]
 
 MOST_WORKERS = 4
 """By default: each takes a gigabyte and more."""
@@ -22,7 +21,7 @@ METHOD = "spawn"
 def num_workers(asked: int | None, expected: Sequence[float]) -> int:
     """How many processes to use for jobs of so many seconds: as many as asked for, or as make sense."""
     if asked is not None:
-        return count("workers", asked, advice="Use e.g. 2, or 1 for one after the other.")
+        return asked
     worth = len(expected) > 1 and sum(expected) > WORTH_PROCESSES
     return min(os.cpu_count() or 1, MOST_WORKERS) if worth else 1
 

@@ -1,33 +1,47 @@
 """`lazyrich list`."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from rich.table import Table
 
-from lazyrich import checks, experiments
-from lazyrich.cli._output import answers, duration, print_json
+from lazyrich import report
+from lazyrich.cli._choice import KINDS
+from lazyrich.cli._output import answers, print_json
+from lazyrich.core import select
 
 
-def show_list(json: bool) -> int:
-    """Print all experiments and checks."""
-    found = [experiments.get(id) for id in experiments.ids()]
-    tests = [checks.get(id) for id in checks.ids()]
+def show_list(ids: Sequence[str], json: bool) -> int:
+    """Print the experiments, checks and closed forms that are asked for; all, if none is."""
+    known = {kind: registry.ids() for kind, (registry, _) in KINDS.items()}
+    every = [id for part in known.values() for id in part]
+    chosen = set(select(ids, every, "experiment, check or closed form"))
+    found = {
+        kind: [registry.get(id) for id in known[kind] if id in chosen]
+        for kind, (registry, _) in KINDS.items()
+    }
     if json:
+        keys = ("experiments", "checks", "accuracy")
         print_json(
-            {
-                "experiments": [
-                    {"id": e.id, "title": e.title, "seconds": dict(e.seconds)} for e in found
-                ],
-                "checks": [{"id": c.id, "title": c.title, "seconds": c.seconds} for c in tests],
-            }
+            {key: list(map(_plain, found[kind])) for key, kind in zip(keys, KINDS, strict=True)}
         )
         return 0
-    to_reproduce = Table("experiment", "title", "quick", "paper", title="lazyrich reproduce ID")
-    for e in found:
-        times = [duration(e.seconds[preset]) for preset in ("quick", "paper")]
-        to_reproduce.add_row(e.id, e.title, *times)
-    to_verify = Table("check", "title", "duration", title="lazyrich verify ID")
-    for c in tests:
-        to_verify.add_row(c.id, c.title, duration(c.seconds))
     with answers() as console:
-        console.print(to_reproduce)
-        console.print(to_verify)
+        for kind, (_, command) in KINDS.items():
+            if found[kind]:
+                console.print(_table(kind, command, found[kind]))
     return 0
+
+
+def _plain(item: Any) -> dict[str, Any]:
+    seconds = item.seconds if isinstance(item.seconds, int | float) else dict(item.seconds)
+    return {"id": item.id, "title": item.title, "seconds": seconds}
+
+
+def _table(kind: str, command: str, found: list[Any]) -> Table:
+    presets = ("quick", "paper") if kind == "experiment" else ()
+    table = Table(kind, "title", *(presets or ("duration",)), title=f"{command} ID")
+    for item in found:
+        times = [item.seconds[preset] for preset in presets] or [item.seconds]
+        table.add_row(item.id, item.title, *map(report.duration, times))
+    return table

@@ -59,8 +59,3 @@ def print_json(content: dict[str, Any]) -> None:
     text = json.dumps(jsonable({"schema_version": SCHEMA_VERSION} | content), indent=1)
     with suppress(KeyboardInterrupt), answers():  # too late: another document would spoil this one
         print(text)
-
-
-def duration(seconds: float) -> str:
-    """A duration for people."""
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

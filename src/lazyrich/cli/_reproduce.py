@@ -2,20 +2,20 @@
 
 import os
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lazyrich import experiments, report, runner
+from lazyrich.cli._choice import chosen_ids
+from lazyrich.cli._exit import Exit
 from lazyrich.cli._gallery import write_gallery
 from lazyrich.cli._interrupt import interruptible
 from lazyrich.cli._jobs import Report, each, num_workers
 from lazyrich.cli._output import answers, print_json, remark, remarks
 from lazyrich.cli._progress import JobProgress
-from lazyrich.core import Context, Experiment, StoreError, UnknownIdError, select
-
-FAILS, USAGE, CRASHED, INTERRUPTED = 1, 2, 3, 130
+from lazyrich.core import Context, DataError, Experiment, StoreError, UnknownIdError
 
 
 class Job(NamedTuple):
@@ -29,10 +29,11 @@ class Job(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """A record, and what to tell about a crash."""
+    """A record, what it means for the exit code, and what to tell where it failed."""
 
     record: dict[str, Any]
-    trace: str = ""
+    code: Exit
+    remark: str = ""
 
 
 def reproduce_all(
@@ -49,27 +50,33 @@ def reproduce_all(
     """Run the experiments; what one does cannot stop the next."""
     chosen = _choose(ids)
     configs = [experiment.config(preset, seeds) for experiment in chosen]
+    data_folder = _data_folder(chosen)
     folder = runner.Folder(out, warn=_warn)
-    folder.prepare()
-    records: dict[int, dict[str, Any]] = {}
-    code, problem, page = 0, "", None
+    try:
+        folder.prepare()
+    except StoreError as error:
+        raise StoreError(f"`--out` must be a folder that can be written to. {error}") from error
+    ended: dict[int, Ended] = {}
+    code, problem, page = Exit.FINE, "", None
     options = {"preset": preset, "again": again, "pdf": pdf, "animate": animate}
     jobs = [
-        Job(experiment.id, config, folder, options, _data_folder())
+        Job(experiment.id, config, folder, options, data_folder)
         for experiment, config in zip(chosen, configs, strict=True)
     ]
     try:
         with interruptible() as asked_to_stop:
-            _run_each(chosen, jobs, workers, records, asked_to_stop)
-            code, page = _exit_code(records.values()), write_gallery(folder)
+            _run_each(chosen, jobs, workers, ended, asked_to_stop)
+            code = max((one.code for one in ended.values()), default=Exit.FINE)
+            page = write_gallery(folder)
     except KeyboardInterrupt:
-        code, problem = INTERRUPTED, "interrupted"
+        code, problem = Exit.INTERRUPTED, "interrupted"
     except StoreError as error:  # the folder is full or gone: the others would fare no better
-        code, problem = USAGE, str(error)
+        code, problem = Exit.USAGE, str(error)
     if page is None:  # ended before its time; what is finished is shown nevertheless
         with suppress(StoreError):
             page = write_gallery(folder)
-    _tell([records[index] for index in sorted(records)], page, json, code, problem, len(chosen))
+    records = [ended[index].record for index in sorted(ended)]
+    _tell(records, page, json, code, problem, len(chosen))
     return code
 
 
@@ -83,11 +90,11 @@ def _choose(ids: Sequence[str]) -> list[Experiment]:
             "`reproduce` must be given at least one id, got none. Try `lazyrich reproduce all`, or "
             "`lazyrich list` to see what there is."
         )
-    return [experiments.get(id) for id in select(ids, experiments.ids(), "experiment")]
+    return [experiments.get(id) for id in chosen_ids(ids, "experiment")]
 
 
 def _run_each(
-    chosen: list[Experiment], jobs: list[Job], workers: int | None, records: dict[int, dict[str, Any]],
+    chosen: list[Experiment], jobs: list[Job], workers: int | None, ended: dict[int, Ended],
     asked_to_stop: Callable[[], bool],
 ) -> None:  # fmt: skip
     expected = [
@@ -96,19 +103,14 @@ def _run_each(
     number = num_workers(workers, expected)
     bar = JobProgress(remarks(), [job.id for job in jobs], expected, "experiment")
     with bar.running():
-        for index, ended in each(_attempt, jobs, expected, number, bar, asked_to_stop):
-            if isinstance(ended, StoreError):
-                raise ended
-            if isinstance(ended, runner.WorkerError):
-                job = jobs[index]
-                ended = Ended(
-                    runner.failure(
-                        chosen[index], job.config, job.folder, job.options["preset"], ended
-                    )
-                )
-            records[index] = ended.record
-            if ended.trace:
-                remark(ended.trace)
+        for index, result in each(_attempt, jobs, expected, number, bar, asked_to_stop):
+            if isinstance(result, StoreError):
+                raise result
+            if isinstance(result, runner.WorkerError):
+                result = Ended(_failure(jobs[index], result), Exit.CRASHED)
+            ended[index] = result
+            if result.remark:
+                remark(result.remark)
 
 
 def _expected_seconds(experiment: Experiment, job: Job) -> float:
@@ -122,33 +124,40 @@ def _attempt(job: Job, report: Report, asked_to_stop: Callable[[], bool]) -> Any
     experiment = experiments.get(job.id)
     context = Context(report=report, should_stop=asked_to_stop, data_folder=job.data_folder)
     try:
-        return Ended(
-            runner.reproduce(experiment, job.config, job.folder, context=context, **job.options)
+        record = runner.reproduce(
+            experiment, job.config, job.folder, context=context, **job.options
         )
+        fails = any(claim["verdict"] == "fails" for claim in record["claims"])
+        return Ended(record, Exit.FAILS if fails else Exit.FINE)
     except StoreError as error:
         return error
     except (Exception, SystemExit) as error:
         if asked_to_stop():  # whatever the interrupt was turned into
             raise KeyboardInterrupt from error
-        preset = job.options["preset"]
         try:
-            record = runner.failure(experiment, job.config, job.folder, preset, error)
+            record = _failure(job, error)
         except StoreError as full:
             return full
-        return Ended(record, traceback.format_exc())
+        if isinstance(error, DataError):  # the user's files, not our code
+            return Ended(record, Exit.USAGE, f"lazyrich: {job.id}: {error}")
+        return Ended(record, Exit.CRASHED, traceback.format_exc())
 
 
-def _data_folder() -> Path | None:
+def _failure(job: Job, error: BaseException) -> dict[str, Any]:
+    experiment, preset = experiments.get(job.id), job.options["preset"]
+    return runner.failure(experiment, job.config, job.folder, preset, error)
+
+
+def _data_folder(chosen: list[Experiment]) -> Path | None:
     place = os.environ.get("LAZYRICH_DATA")
-    return Path(place) if place else None
-
-
-def _exit_code(records: Iterable[dict[str, Any]]) -> int:
-    records = list(records)
-    if any(record["status"] == "failed" for record in records):
-        return CRASHED
-    verdicts = {claim["verdict"] for record in records for claim in record["claims"]}
-    return FAILS if "fails" in verdicts else 0
+    if not place:
+        return None
+    if any(one.data_fingerprint for one in chosen) and not os.path.isdir(place):
+        raise DataError(
+            f"`LAZYRICH_DATA` must name a folder, got {place!r}. Unset it to use the small digits set that "
+            "comes with the package."
+        )
+    return Path(place)
 
 
 def _tell(

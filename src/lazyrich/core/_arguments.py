@@ -1,18 +1,43 @@
 """Validity of arguments: concrete values are checked and raise, traced ones turn to NaN."""
 
-from typing import Any
+import functools
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from lazyrich.core._errors import argument_error
 from lazyrich.core._precision import is_traced
 
+F = TypeVar("F", bound=Callable[..., Any])
 _BOUNDS = {
     "above": (np.greater, "> {}"),
     "at_least": (np.greater_equal, "≥ {}"),
     "below": (np.less, "< {}"),
     "at_most": (np.less_equal, "≤ {}"),
 }
+LARGE = 1e75
+"""The size up to which numbers are moderate: products of four, and sums of many such, are finite."""
+MAX_NUMBERS = 2**29
+"""How many numbers an array may have that is made on request: 4 GiB."""
+
+
+def as_array(value: Any) -> np.ndarray:
+    """What NumPy makes of a value; of PyTorch tensors, or lists of them, also where they carry gradients.
+
+    Everything outside a JAX trace returns plain numbers, so that gradients end here in any case.
+
+    Example:
+        >>> from lazyrich.core import as_array
+        >>> as_array([1, 2])
+        array([1, 2])
+    """
+    try:
+        return np.asarray(value)
+    except Exception:  # tensors that carry gradients, or lie on another device, refuse
+        return np.asarray(_detached(value))
 
 
 def real(name: str, value: Any, *, advice: str = "", finite: bool = True, **bounds: float) -> Any:
@@ -28,7 +53,14 @@ def real(name: str, value: Any, *, advice: str = "", finite: bool = True, **boun
     Returns:
         A float64 NumPy array; or, inside a trace, the traced value with NaN where a bound is broken.
     """
-    requirement = _requirement("a finite real number" if finite else "a real number", bounds)
+    kind = "a finite real number" if finite else "a real number"
+    return _checked(name, value, kind, advice, finite, bounds)
+
+
+def _checked(
+    name: str, value: Any, kind: str, advice: str, finite: bool, bounds: Mapping[str, float]
+) -> Any:
+    requirement = _requirement(kind, bounds)
     if is_traced(value):
         return _nan_where_invalid(_to_floating(name, value, requirement, advice), bounds)
     array = _to_float64(name, value, requirement, advice)
@@ -40,6 +72,15 @@ def real(name: str, value: Any, *, advice: str = "", finite: bool = True, **boun
     return array
 
 
+def moderate(name: str, value: Any, *, advice: str = "", size: float = LARGE, **bounds: Any) -> Any:
+    """`real`, of at most 1e75 in size unless told: then float64 holds products of four."""
+    array = real(name, value, advice=advice, **bounds)
+    if not is_traced(array):
+        small = np.abs(array) <= size
+        _raise_first(name, array, small, f"be at most {size:g} in size", "Rescale it.")
+    return array
+
+
 def whole(
     name: str, value: Any, *, at_least: int = 1, at_most: int | None = None, advice: str = ""
 ) -> Any:
@@ -47,9 +88,9 @@ def whole(
     bounds: dict[str, Any] = {"at_least": at_least}
     if at_most is not None:
         bounds["at_most"] = at_most
-    array = real(name, value, advice=advice, **bounds)
+    array = _checked(name, value, "a whole number", advice, True, bounds)
     if not is_traced(array):
-        requirement = f"be a whole number ≥ {at_least}"
+        requirement = _requirement("a whole number", bounds)
         _raise_first(name, array, array == np.floor(array), requirement, advice)
     return array
 
@@ -59,9 +100,103 @@ def number(name: str, value: Any, *, advice: str = "", **bounds: Any) -> float:
     return float(_single(name, value, real(name, value, advice=advice, **bounds)))
 
 
-def count(name: str, value: Any, *, at_least: int = 1, advice: str = "") -> int:
+def count(
+    name: str, value: Any, *, at_least: int = 1, at_most: int | None = None, advice: str = ""
+) -> int:
     """A single whole number, known now: not an array, not traced."""
-    return int(_single(name, value, whole(name, value, at_least=at_least, advice=advice)))
+    found = int(_single(name, value, whole(name, value, at_least=at_least, advice=advice)))
+    if at_most is not None and found > at_most:
+        raise argument_error(name, f"be at most {at_most}", value, advice)
+    return found
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False; words and numbers that Python would take for one of them are refused."""
+    if not isinstance(value, bool | np.bool_):
+        raise argument_error(name, "be True or False", value)
+    return bool(value)
+
+
+def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
+    """One of these words."""
+    words = list(allowed)
+    if not isinstance(value, str) or value not in words:
+        raise argument_error(name, f"be one of {', '.join(words)}", value)
+    return value
+
+
+def items(name: str, value: Any, *, advice: str = "Pass a list.") -> tuple[Any, ...]:
+    """The items of a list, tuple, array or iterator; text, mappings and single things are refused."""
+    try:
+        if isinstance(value, str | bytes | Mapping):
+            raise TypeError
+        return tuple(value)
+    except TypeError:  # arrays without axes have no items either
+        raise argument_error(name, "be a list", value, advice) from None
+
+
+def shape(name: str, value: Any, *, advice: str = "Pass e.g. (2, 3).") -> tuple[int, ...]:
+    """The shape of an array that is to be made; more numbers than fit into memory are refused."""
+    lengths = items(name, value, advice=advice)
+    sizes = tuple(count(f"{name}[{k}]", n, at_least=0) for k, n in enumerate(lengths))
+    if math.prod(sizes) > MAX_NUMBERS:
+        raise argument_error(name, f"stand for at most {MAX_NUMBERS} numbers", sizes, advice)
+    return sizes
+
+
+def known(name: str, value: Any, advice: str = "Leave it out of the trace.") -> Any:
+    """The value, an array or several, unless it is being traced: its numbers decide what is to be done."""
+    if is_traced(value):
+        raise argument_error(name, "be known now", "traced arrays", advice)
+    return value
+
+
+def untraced(function: F) -> F:
+    """A function that works on known numbers only: arguments that are being traced are refused by name.
+
+    Example:
+        >>> import jax
+        >>> from lazyrich.core import untraced
+        >>> @untraced
+        ... def half(length):
+        ...     return length / 2
+        >>> half(3.0)
+        1.5
+        >>> try:
+        ...     jax.jit(half)(3.0)
+        ... except ValueError as error:
+        ...     print(error)
+        `length` must be known now, got 'traced arrays'. Call it outside `jit`, `vmap` and `grad`.
+    """
+    if not callable(function):
+        raise argument_error("function", "be a function", function)
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        if is_traced(arguments, named):
+            for name, value in signature.bind(*arguments, **named).arguments.items():
+                known(name, value, "Call it outside `jit`, `vmap` and `grad`.")
+        return function(*arguments, **named)
+
+    return cast(F, call)
+
+
+def representable(result: Any, **arguments: Any) -> Any:
+    """The result, unless it holds NaN although its arguments are valid: then some are too large.
+
+    Args:
+        result: an array, or a tuple of results; traced ones are returned as they are.
+        **arguments: the arguments it was computed from, by name; the largest is named in the error.
+    """
+    if is_traced(result) or not _holds_nan(result):
+        return result
+    sizes = {name: _largest(value) for name, value in arguments.items() if value is not None}
+    name = max(sizes, key=sizes.__getitem__)
+    raise argument_error(
+        name, "be small enough for the result to be a number in float64",
+        f"an entry of size {sizes[name]:.3g}", "Rescale it.",
+    )  # fmt: skip
 
 
 def _single(name: str, value: Any, checked: Any) -> Any:
@@ -72,16 +207,42 @@ def _single(name: str, value: Any, checked: Any) -> Any:
     return checked
 
 
-def _requirement(kind: str, bounds: dict[str, float]) -> str:
+def _holds_nan(result: Any) -> bool:
+    if isinstance(result, tuple | list):
+        return any(_holds_nan(item) for item in result)
+    return result is not None and bool(np.any(np.isnan(result)))
+
+
+def _largest(value: Any) -> float:
+    if isinstance(value, tuple | list):
+        return max((_largest(item) for item in value), default=0.0)
+    return float(np.max(np.abs(value), initial=0.0))
+
+
+def _requirement(kind: str, bounds: Mapping[str, float]) -> str:
     limits = " and ".join(_BOUNDS[bound][1].format(f"{limit:g}") for bound, limit in bounds.items())
     return f"be {kind} {limits}".rstrip()
 
 
+def _detached(value: Any) -> Any:
+    if hasattr(value, "detach") and hasattr(value, "numpy"):
+        return value.numpy(force=True)
+    return [_detached(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def _reason(value: Any, error: Exception) -> str:
+    """Why NumPy cannot read a tensor, as its framework puts it."""
+    if not hasattr(value, "detach"):
+        return ""
+    convert = ". Pass `.float()` of it" if "BFloat16" in str(error) else ""
+    return f" NumPy cannot read it: {str(error).rstrip('.')}{convert}."
+
+
 def _to_float64(name: str, value: Any, requirement: str, advice: str) -> np.ndarray:
     try:
-        array = np.asarray(value)
+        array = as_array(value)
     except Exception as error:
-        raise argument_error(name, requirement, value, advice) from error
+        raise argument_error(name, requirement, value, advice + _reason(value, error)) from error
     # bool, complex, str, None and objects are not real numbers; NumPy does not know bfloat16's kind
     if array.dtype.kind not in "iuf" and array.dtype.name != "bfloat16":
         raise argument_error(name, requirement, value, advice)
@@ -108,14 +269,17 @@ def _raise_first(name: str, array: np.ndarray, valid: Any, requirement: str, adv
         return
     position = tuple(int(i) for i in np.argwhere(~np.asarray(valid))[0])
     where = f"`{name}[{', '.join(map(str, position))}]`" if position else f"`{name}`"
-    raise argument_error(where.strip("`"), requirement, float(array[position]), advice)
+    value = float(array[position])
+    got = int(value) if "whole" in requirement and value.is_integer() else value
+    raise argument_error(where.strip("`"), requirement, got, advice)
 
 
-def _nan_where_invalid(value: Any, bounds: dict[str, float]) -> Any:
+def _nan_where_invalid(value: Any, bounds: Mapping[str, float]) -> Any:
     import jax.numpy as jnp
 
-    valid = True
-    for bound, limit in bounds.items():
+    valid, size = True, float(jnp.finfo(value.dtype).max)
+    for bound, given in bounds.items():
+        limit = min(max(given, -size), size)  # float32 cannot hold every bound
         valid &= {"above": value > limit, "at_least": value >= limit,
                   "below": value < limit, "at_most": value <= limit}[bound]  # fmt: skip
     return jnp.where(valid, value, jnp.nan) if bounds else value

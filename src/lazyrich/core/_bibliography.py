@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from lazyrich.core._errors import UnknownIdError
+from lazyrich.core._errors import UnknownIdError, shortened
 
 
 @dataclasses.dataclass(frozen=True)
@@ -247,14 +247,20 @@ _BY_KEY = {reference.key: reference for reference in _REFERENCES}
 
 def reference(key: str) -> Reference:
     """The paper with this key."""
-    if key not in _BY_KEY:
-        raise UnknownIdError(f"No reference has the key {key!r}. Known are: {', '.join(_BY_KEY)}.")
+    if not isinstance(key, str) or key not in _BY_KEY:
+        raise UnknownIdError(
+            f"No reference has the key {shortened(key)}. Known are: {', '.join(_BY_KEY)}."
+        )
     return _BY_KEY[key]
 
 
 def bibtex(*keys: str) -> str:
     """BibTeX entries of these papers, each once, in this order."""
-    return "\n\n".join(reference(key).bibtex for key in dict.fromkeys(keys))
+    return "\n\n".join(reference(key).bibtex for key in dict.fromkeys(map(_key, keys)))
+
+
+def _key(key: str) -> str:
+    return reference(key).key
 
 
 def papers() -> list[str]:

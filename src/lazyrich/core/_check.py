@@ -5,7 +5,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from lazyrich.core._verdict import Verdict
+from lazyrich.core._arguments import count
+from lazyrich.core._errors import argument_error
+from lazyrich.core._verdict import Verdict, a_number
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,11 +31,13 @@ class CheckResult:
     departure: str = ""
 
     def __post_init__(self) -> None:
-        kinds = {"error": float, "tolerance": float, "num_cases": int}
-        if self.printed_error is not None:
-            kinds["printed_error"] = float
-        for field, kind in kinds.items():  # NumPy's numbers are no JSON
-            object.__setattr__(self, field, kind(getattr(self, field)))
+        numbers = ["error", "tolerance"] + ["printed_error"] * (self.printed_error is not None)
+        for field in numbers:  # NumPy's numbers are no JSON
+            object.__setattr__(self, field, a_number(field, getattr(self, field)))
+        object.__setattr__(self, "num_cases", count("num_cases", self.num_cases, at_least=0))
+        for field in ("correction", "departure"):
+            if not isinstance(getattr(self, field), str):
+                raise argument_error(field, "be a sentence", getattr(self, field))
 
     @property
     def verdict(self) -> Verdict:
@@ -50,6 +54,8 @@ class CheckResult:
             return Verdict.FAILS, "nothing was compared"
         if math.isinf(self.tolerance):
             return Verdict.FAILS, "the tolerance must be finite"
+        if self.error < 0:
+            return Verdict.FAILS, f"the error {self.error:.2g} is negative, which no error is"
         if not self.error <= self.tolerance:  # catches NaN too
             return (
                 Verdict.FAILS,
@@ -92,6 +98,8 @@ class Check:
 
     def record(self, result: CheckResult) -> dict[str, Any]:
         """A plain record of this check and its result."""
+        if not isinstance(result, CheckResult):
+            raise argument_error("result", "be a CheckResult", result, "Pass what `run()` returns.")
         return {
             "id": self.id, "title": self.title, "against": self.against,
             **dataclasses.asdict(result), "verdict": str(result.verdict), "reason": result.reason,

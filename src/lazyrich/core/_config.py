@@ -3,11 +3,13 @@
 import dataclasses
 from typing import Any
 
-from lazyrich.core._errors import ArgumentError
+from lazyrich.core._errors import ArgumentError, argument_error
 
 
 def config_to_json(config: Any) -> dict[str, Any]:
     """The fields of a frozen dataclass of numbers, words, booleans and tuples of them."""
+    if not dataclasses.is_dataclass(config) or isinstance(config, type):
+        raise argument_error("config", "be a dataclass of numbers and words", config)
     return {
         field.name: _to_list(getattr(config, field.name)) for field in dataclasses.fields(config)
     }
@@ -15,6 +17,10 @@ def config_to_json(config: Any) -> dict[str, Any]:
 
 def config_from_json(kind: type, record: dict[str, Any]) -> Any:
     """The configuration that `config_to_json` wrote; unknown or missing fields raise."""
+    if not dataclasses.is_dataclass(kind) or not isinstance(kind, type):
+        raise argument_error("kind", "be a dataclass", kind)
+    if not isinstance(record, dict):
+        raise argument_error("record", "be a mapping of fields", record)
     known = {field.name for field in dataclasses.fields(kind)}
     if set(record) != known:
         unknown, missing = sorted(set(record) - known), sorted(known - set(record))

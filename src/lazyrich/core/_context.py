@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lazyrich.core._errors import Cancelled
+from lazyrich.core._errors import Cancelled, argument_error
 
 if TYPE_CHECKING:
     import xarray
@@ -21,7 +21,7 @@ class Context:
     when asked, and after an interruption goes on from the pieces it had finished.
 
     Attributes:
-        report: called with a label, the number of items done, and the number of items.
+        report: called with a label, the number of items done, parts of one included, and the number of items.
         should_stop: asked between items.
         load: a finished piece by name, or None.
         save: keeps a finished piece under a name.
@@ -37,7 +37,7 @@ class Context:
         [1, 4]
     """
 
-    report: Callable[[str, int, int], None] = lambda label, done, total: None
+    report: Callable[[str, float, int], None] = lambda label, done, total: None
     should_stop: Callable[[], bool] = lambda: False
     load: "Callable[[str], xarray.Dataset | None]" = lambda name: None
     save: "Callable[[str, xarray.Dataset], None]" = lambda name, piece: None
@@ -45,6 +45,8 @@ class Context:
 
     def track(self, items: Sequence[T], label: str) -> Iterator[T]:
         """Iterate over `items`, reporting progress and stopping when asked."""
+        if not hasattr(items, "__len__") or not hasattr(items, "__iter__"):
+            raise argument_error("items", "be a list", items)
         for done, item in enumerate(items):
             self.report(label, done, len(items))
             self.stop_if_asked()
@@ -58,6 +60,8 @@ class Context:
 
     def keep(self, name: str, compute: "Callable[..., xarray.Dataset]", *arguments: Any) -> Any:
         """The piece `compute(*arguments)`, from its checkpoint if an earlier run finished it."""
+        if not callable(compute):
+            raise argument_error("compute", "be a function", compute)
         piece = self.load(name)
         if piece is None:
             piece = compute(*arguments)

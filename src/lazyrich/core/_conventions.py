@@ -27,7 +27,7 @@ class Convention:
 
 
 LIBRARY_CONVENTION = Convention(
-    loss="as the task states it: the gradient that is followed is that of exactly this loss",
+    loss="as the training states it: the gradient that is followed is that of exactly this loss",
     time="gradient flow dθ/dt = −∇loss, so that t = learning rate × step",
     time_unit="learning rate × step",
 )

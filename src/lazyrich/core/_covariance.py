@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from lazyrich.core._arguments import real
 from lazyrich.core._errors import argument_error
 
 
@@ -12,7 +13,7 @@ def covariance_spectrum(covariance: Any) -> tuple[np.ndarray, np.ndarray]:
 
     Asymmetries and negative eigenvalues below 1e-10 of the largest entry or eigenvalue count as rounding.
     """
-    C = np.asarray(covariance)
+    C = real("covariance", covariance, advice="Pass X.T @ X / N.")
     if C.ndim != 2 or C.shape[0] != C.shape[1] or C.size == 0:
         raise argument_error("covariance", "have the shape (inputs, inputs)", C.shape)
     asymmetry = float(np.abs(C - C.T).max())

@@ -21,7 +21,7 @@ class Status(enum.IntEnum):
 
 _REASONS = {
     Status.REACHED: "the level is reached at the returned time",
-    Status.AT_START: "the level is already reached at time 0",
+    Status.AT_START: "the level is reached from the start, or from the first record, on",
     Status.NEVER: "the curve's limit lies beyond the level: it is never reached (time is inf)",
     Status.TOO_SHORT: "the record ends before the level is reached for good (time is inf)",
     Status.INVALID: "an argument is out of range (time is nan); outside a trace this raises",

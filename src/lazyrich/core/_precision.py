@@ -37,6 +37,8 @@ def compute(function: Callable[..., Any], *arguments: Any, jit: bool = True) -> 
     """
     import jax
 
+    if not callable(function):
+        raise argument_error("function", "be a function", function)
     if is_traced(arguments):
         return function(*jax.tree.map(_cast_to(_common_dtype(arguments)), arguments))
     with jax.ensure_compile_time_eval(), jax.enable_x64(True):
@@ -84,10 +86,11 @@ def _cast_to(dtype: Any) -> Callable[[Any], Any]:
     from jax.core import Tracer
 
     def cast(leaf: Any) -> Any:
-        if np.iscomplexobj(leaf):
-            raise argument_error("arguments", "be real numbers", leaf)
-        if isinstance(leaf, Tracer):
+        if isinstance(leaf, Tracer) and not np.iscomplexobj(leaf):
             return leaf.astype(dtype)
-        return jnp.asarray(np.asarray(leaf), dtype=dtype)
+        array = leaf if isinstance(leaf, Tracer) else np.asarray(leaf)
+        if array.dtype.kind not in "biuf" and array.dtype.name != "bfloat16":
+            raise argument_error("arguments", "be real numbers", leaf)
+        return jnp.asarray(array, dtype=dtype)
 
     return cast

@@ -5,6 +5,9 @@ import enum
 import math
 from typing import Any
 
+import numpy as np
+
+from lazyrich.core._arguments import choice, count, items
 from lazyrich.core._errors import argument_error
 from lazyrich.core._json import jsonable
 
@@ -30,6 +33,10 @@ class Departure:
     pinned: float
     tolerance: float
 
+    def __post_init__(self) -> None:
+        for field in ("pinned", "tolerance"):
+            object.__setattr__(self, field, a_number(field, getattr(self, field)))
+
 
 @dataclasses.dataclass(frozen=True)
 class Correction:
@@ -38,6 +45,9 @@ class Correction:
     printed: float
     reason: str
     erratum: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "printed", a_number("printed", self.printed))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,12 +85,17 @@ class Claim:
 
     def __post_init__(self) -> None:
         for field in ("expected", "measured", "tolerance"):
-            object.__setattr__(self, field, float(getattr(self, field)))
+            object.__setattr__(self, field, a_number(field, getattr(self, field)))
         if self.uncertainty is not None:
-            error = float(self.uncertainty)  # a single run has none
+            error = a_number("uncertainty", self.uncertainty)  # a single run has none
             object.__setattr__(self, "uncertainty", None if math.isnan(error) else error)
-        if self.comparison not in _COMPARE:
-            raise argument_error("comparison", f"be one of {list(_COMPARE)}", self.comparison)
+        choice("comparison", self.comparison, _COMPARE)
+        if self.num_seeds is not None:
+            count("num_seeds", self.num_seeds, at_least=0, advice="None: nothing is random.")
+        for field, kind in (("departure", Departure), ("correction", Correction), ("needs", str)):
+            if not isinstance(getattr(self, field), kind | None):
+                words = f"be a {kind.__name__}, or None"
+                raise argument_error(field, words, getattr(self, field))
         if not 0 <= self.tolerance < math.inf:
             raise argument_error("tolerance", "be finite and ≥ 0", self.tolerance)
 
@@ -96,7 +111,7 @@ class Claim:
 
     def agrees(self, value: float | None = None) -> bool:
         """Whether the measured value satisfies the claim for this expected value."""
-        expected = self.expected if value is None else value
+        expected = self.expected if value is None else a_number("value", value)
         return _COMPARE[self.comparison](self.measured, expected, self.tolerance)
 
     def _judge(self) -> tuple[Verdict, str]:
@@ -113,7 +128,8 @@ class Claim:
     def _judge_departure(self, departure: Departure) -> tuple[Verdict, str]:
         if self.agrees():
             return Verdict.FAILS, "recorded as a departure, but the printed claim holds"
-        if not abs(self.measured - departure.pinned) <= departure.tolerance:  # catches NaN too
+        away = abs(self.measured - departure.pinned)
+        if not away <= departure.tolerance < math.inf:  # catches NaN too
             return Verdict.FAILS, (
                 f"departs as recorded, but not at the recorded value "
                 f"{departure.pinned:g} ± {departure.tolerance:g}"
@@ -136,12 +152,26 @@ class Claim:
 
 def require_seeds(claims: list[Claim], minimum: int) -> list[Claim]:
     """The claims, with those that rest on fewer runs than they need marked not applicable."""
+    minimum = count("minimum", minimum, at_least=0)
+    for claim in items("claims", claims):
+        if not isinstance(claim, Claim):
+            raise argument_error("claims", "be claims", claim)
     return [
         dataclasses.replace(claim, needs=f"at least {minimum} seeds")
         if claim.num_seeds is not None and claim.num_seeds < minimum
         else claim
         for claim in claims
     ]
+
+
+def a_number(name: str, value: Any) -> float:
+    """Any real number, infinite and undefined ones too: the verdict judges them."""
+    try:
+        if isinstance(value, str) or np.ndim(value):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise argument_error(name, "be a single real number", value) from None
 
 
 _COMPARE = {

@@ -8,7 +8,7 @@ import functools
 import importlib
 import pkgutil
 
-from lazyrich.core import Experiment, natural_order, select
+from lazyrich.core import Experiment, known_id, natural_order
 
 __all__ = ["get", "ids"]
 
@@ -39,4 +39,4 @@ def get(id: str) -> Experiment:
         >>> experiments.get("linear-grokking/fig1").title
         'Grokking as a function of λ'
     """
-    return _registry()[select([id], _registry(), "experiment")[0]]
+    return _registry()[known_id(id, _registry(), "experiment")]

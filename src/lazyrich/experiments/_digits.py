@@ -19,6 +19,11 @@ def data_fingerprint(folder: Path | None) -> str:
         return f"unreadable: {error}"
 
 
+def attributes(digits: "tasks.Digits") -> dict[str, str]:
+    """Which digits a result comes from."""
+    return {"digits": digits.name, "digits_fingerprint": digits.fingerprint}
+
+
 def require_mnist(claims: list[Claim], result: "xarray.Dataset") -> list[Claim]:
     """The claims, marked not applicable where the result comes from other digits (its attribute `digits`)."""
     if result.attrs["digits"] == "mnist":

@@ -9,6 +9,7 @@ from ._fourier import inverse_fourier as inverse_fourier
 from ._fourier import pair_power as pair_power
 from ._fourier import power as power
 from ._fourier import projectors as projectors
+from ._fourier import real_pair_power as real_pair_power
 from ._fourier import real_power as real_power
 from ._fourier import regular as regular
 from ._gap import has_gap as has_gap

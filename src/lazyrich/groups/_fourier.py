@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import argument_error
+from lazyrich.core import argument_error, items, representable
 from lazyrich.groups._group import Group, require_group
 from lazyrich.groups._irreps import irreps
 from lazyrich.groups._real_irreps import real_irreps
@@ -109,16 +109,20 @@ def inverse_fourier(group: Group, transforms: Sequence[Any]) -> np.ndarray:
     """
     every = irreps(require_group(group))
     advice = "Pass what `fourier` returns."
-    if len(transforms) != len(every):
-        raise argument_error("transforms", f"have {len(every)} entries", len(transforms), advice)
+    given = items("transforms", transforms, advice=advice)
+    if len(given) != len(every):
+        raise argument_error("transforms", f"have {len(every)} entries", len(given), advice)
     blocks = []
-    for k, (block, irrep) in enumerate(zip(transforms, every, strict=True)):
+    for k, (block, irrep) in enumerate(zip(given, every, strict=True)):
         d = irrep.dimension
         block = _numbers(f"transforms[{k}]", block, advice)
         if block.ndim < 2 or block.shape[-2:] != (d, d):
             shape = f"have the shape (…, {d}, {d})"
             raise argument_error(f"transforms[{k}]", shape, block.shape, advice)
         blocks.append(block.reshape(*block.shape[:-2], d * d))
+        if blocks[k].shape[:-1] != blocks[0].shape[:-1]:
+            same = f"have the leading axes {blocks[0].shape[:-1]} of the first"
+            raise argument_error(f"transforms[{k}]", same, block.shape, advice)
     entries, weights = _entries(group)
     return (np.concatenate(blocks, axis=-1) * weights) @ entries.conj().T
 
@@ -143,7 +147,9 @@ def power(group: Group, function: Any) -> np.ndarray:
     """
     f = _function(group, function)
     entries, weights = _entries(group)
-    return np.add.reduceat(weights * np.abs(f @ entries) ** 2, _starts(group), axis=-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = weights * np.abs(f @ entries) ** 2
+        return representable(np.add.reduceat(squares, _starts(group), axis=-1), function=f)
 
 
 def real_power(group: Group, function: Any) -> np.ndarray:
@@ -190,6 +196,24 @@ def pair_power(group: Group, weights: Any) -> np.ndarray:
         raise argument_error("weights", f"have the shape (…, {2 * M})", w.shape, advice)
     halves = np.stack([w[..., :M], w[..., M:][..., group.inverses]], axis=-2)
     return power(group, halves)
+
+
+def real_pair_power(group: Group, weights: Any) -> np.ndarray:
+    """How much of each half of a node's weights belongs to each real irrep: `pair_power`, members added.
+
+    Args:
+        group: the group.
+        weights: w, real or complex, shape (…, 2M): one node for each row.
+
+    Returns:
+        The powers of both halves, shape (…, 2, real irreps), in the order of `real_irreps`.
+
+    Example:
+        >>> from lazyrich.groups import cyclic, real_pair_power
+        >>> real_pair_power(cyclic(3), [1, 1, 1, 0, 2, 0]).round(4).tolist()
+        [[3.0, 0.0], [1.3333, 2.6667]]
+    """
+    return _sum_members(group, pair_power(group, weights))
 
 
 def _sum_members(group: Group, powers: np.ndarray) -> np.ndarray:

@@ -6,7 +6,9 @@ from ._balance import predicted_drift as predicted_drift
 from ._certificate import SaddleCertificate as SaddleCertificate
 from ._class_share import ClassShare as ClassShare
 from ._class_share import class_share as class_share
+from ._collection_times import collection_times as collection_times
 from ._crossing_time import MeasuredCrossing as MeasuredCrossing
+from ._crossing_time import MeasuredDelay as MeasuredDelay
 from ._crossing_time import crossing_time as crossing_time
 from ._crossing_time import grokking_delay as grokking_delay
 from ._effective_width import EffectiveWidth as EffectiveWidth
@@ -40,11 +42,20 @@ from ._node_features import node_features as node_features
 from ._node_kinds import LabelEvidence as LabelEvidence
 from ._plateaus import Plateaus as Plateaus
 from ._plateaus import plateaus as plateaus
+from ._power_law import PowerLaw as PowerLaw
+from ._power_law import power_law as power_law
 from ._ridge_distance import RidgeDistance as RidgeDistance
 from ._ridge_distance import ridge_distance as ridge_distance
 from ._saddle_certificate import saddle_certificate as saddle_certificate
 from ._seed_mean import SeedMean as SeedMean
+from ._seed_mean import SeedMedian as SeedMedian
+from ._seed_mean import SeedRatio as SeedRatio
+from ._seed_mean import seed_geometric_mean as seed_geometric_mean
 from ._seed_mean import seed_mean as seed_mean
+from ._seed_mean import seed_median as seed_median
+from ._seed_mean import seed_ratio as seed_ratio
+from ._sharpness import Sharpness as Sharpness
+from ._sharpness import sharpness as sharpness
 from ._sketched_distance import SketchedDistance as SketchedDistance
 from ._sketched_distance import sketched_kernel_distance as sketched_kernel_distance
 from ._skill_strength import SkillStrength as SkillStrength
@@ -57,6 +68,5 @@ from ._training_stage import StageEvidence as StageEvidence
 from ._training_stage import TrainingStage as TrainingStage
 from ._training_stage import training_stage as training_stage
 from ._weight_change import WeightChange as WeightChange
-from ._weight_change import consecutive_epochs as consecutive_epochs
 from ._weight_change import weight_change as weight_change
 from ._weight_to_target import weight_to_target_ratio as weight_to_target_ratio

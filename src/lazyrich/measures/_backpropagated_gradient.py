@@ -4,9 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import argument_error
+from lazyrich.core import argument_error, centred, untraced
 from lazyrich.measures._hidden_arrays import (
-    centred,
     each,
     gathered,
     hidden_features,
@@ -32,12 +31,13 @@ class BackpropagatedGradient(NamedTuple):
     node_alignments: Any
 
 
+@untraced
 def backpropagated_gradient(
     features: Any, targets: Any, second: Any, *, centring: str = "samples"
 ) -> BackpropagatedGradient:
     r"""The gradient that the top layer sends to the hidden nodes: its size, and whether it is about labels.
 
-    $$ G_F = P(Y - FV)V^\top, \qquad
+    $$ G_F = P(Y - FV)V^*, \qquad
        \cos = \frac{\langle G_F, \tilde Y \tilde Y^\top \tilde F\rangle}
                    {\lVert G_F\rVert\, \lVert\tilde Y \tilde Y^\top \tilde F\rVert} $$
 
@@ -45,8 +45,9 @@ def backpropagated_gradient(
     start), or nodes act on one another (late).
 
     Args:
-        features: F on the training samples, shape (..., samples, nodes), real or complex. Complex features
-            and weights have the real part of FV as output, and $V^\top$ is the conjugate transpose.
+        features: F on the training samples, shape (..., samples, nodes), real or complex. Complex outputs
+            FV count by the squared modulus of their residual, as in `simulate.FeatureLearning`: the
+            imaginary part has the target 0, and $V^*$ is the conjugate transpose.
         targets: classes, whole numbers of an integer type, shape (..., samples); or rows Y of targets, shape
             (..., samples, classes).
         second: V, shape (..., nodes, classes). Torch's `Linear` has it transposed.
@@ -99,7 +100,7 @@ def second_layer(second: Any, num_nodes: int) -> np.ndarray:
 
 
 def _one(centring: str, F: np.ndarray, Y: np.ndarray, V: np.ndarray) -> tuple[Any, ...]:
-    R = centred(Y - np.real(F @ V), centring)
+    R = centred(Y - F @ V, centring)
     Y = centred(Y)
     C = Y.T @ F  # Ỹᵀ F̃ (M, K), as Ỹ is centred
     node_norms = np.linalg.norm(R @ V.conj().T, axis=0)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import argument_error, real, whole
+from lazyrich.core import argument_error, moderate
 
 
 class ClassMoments:
@@ -37,6 +37,7 @@ class ClassMoments:
             raise argument_error(
                 "features", f"have the shape (samples, {self.width}) of earlier batches", x.shape
             )
+        self._require_room(int(k.max()) + 1)
         self._grow(int(k.max()) + 1)
         members = np.eye(self.num_classes)[k]  # (samples, classes)
         new = members.sum(axis=0)
@@ -66,6 +67,9 @@ class ClassMoments:
                 "labels", f"have a sample of each of the {c} classes", f"none of class {k}",
                 "Its mean is not defined. Leave the class out, and number the others from 0.",
             )  # fmt: skip
+        self._require_room(c)
+
+    def _require_room(self, c: int) -> None:
         if c > self.width + 1:
             raise argument_error(
                 "features", f"have a width of at least {c - 1}, the number of classes minus 1", self.width,
@@ -81,23 +85,8 @@ class ClassMoments:
 
 def feature_rows(features: Any, width: int | None = None) -> np.ndarray:
     """Features of shape (samples, width), checked."""
-    x = real("features", features, advice="Pass the last layer's inputs without NaN.")
+    x = moderate("features", features, advice="Pass the last layer's inputs without NaN.")
     if x.ndim != 2 or 0 in x.shape or (width is not None and x.shape[1] != width):
         shape = "(samples, width), not empty" if width is None else f"(samples, {width})"
         raise argument_error("features", f"have the shape {shape}", x.shape, "Flatten other axes.")
     return x
-
-
-def class_labels(labels: Any, num_samples: int, num_classes: int | None) -> np.ndarray:
-    """Labels of shape (samples,), whole numbers from 0, checked."""
-    at_most = None if num_classes is None else num_classes - 1
-    if np.ndim(labels) == 2:
-        raise argument_error(
-            "labels", f"have the shape ({num_samples},) of the samples", np.shape(labels),
-            "Turn one-hot rows into classes with `.argmax(axis=1)`.",
-        )  # fmt: skip
-    advice = "Number the classes from 0."
-    k = whole("labels", labels, at_least=0, at_most=at_most, advice=advice)
-    if k.shape != (num_samples,):
-        raise argument_error("labels", f"have the shape ({num_samples},) of the samples", k.shape)
-    return k.astype(int)

@@ -4,8 +4,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import argument_error, real
-from lazyrich.measures._hidden_arrays import class_numbers, each, gathered, hidden_features
+from lazyrich.core import argument_error, as_array, moderate, untraced
+from lazyrich.measures._hidden_arrays import (
+    class_numbers,
+    each,
+    gathered,
+    has_integer_type,
+    hidden_features,
+)
 
 ADDITIVE = 1e-12
 """Up to this share of its variance, what is left of a node's activation is rounding, also in float32."""
@@ -24,6 +30,7 @@ class ClassShare(NamedTuple):
     chance: Any
 
 
+@untraced
 def class_share(features: Any, labels: Any, inputs: Any) -> ClassShare:
     r"""Part of a node's activation that the label explains, with additive effects of the inputs taken out.
 
@@ -74,12 +81,10 @@ def class_share(features: Any, labels: Any, inputs: Any) -> ClassShare:
 
 def label_directions(labels: Any, inputs: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Orthonormal bases of what is additive, and of the labels beyond it."""
-    k = class_numbers("labels", labels, n)
-    if k.ndim != 1:
-        raise argument_error("labels", f"have the shape ({n},)", k.shape, "Call it for each run.")
+    k = class_numbers("labels", labels, n, one_run=True)
     X = _design(inputs, n)
     additive = _basis(np.hstack([np.ones((n, 1)), X]))
-    Y = np.eye(int(k.max()) + 1)[k]
+    Y = _one_hot(k)
     classes = _basis(Y - additive @ (additive.T @ Y))
     rest = n - additive.shape[1]
     if classes.shape[1] == 0 or rest <= classes.shape[1]:
@@ -91,14 +96,18 @@ def label_directions(labels: Any, inputs: Any, n: int) -> tuple[np.ndarray, np.n
 
 
 def _design(inputs: Any, n: int) -> np.ndarray:
-    array = np.asarray(inputs)
-    if array.ndim == 2 and array.shape == (n, 2) and array.dtype.kind in "iu":
-        pairs = class_numbers("inputs", array.T, n)
-        return np.hstack([np.eye(int(symbols.max()) + 1)[symbols] for symbols in pairs])
-    X = real("inputs", inputs, advice="Pass inputs, or pairs of whole numbers.")
+    if has_integer_type(inputs) and as_array(inputs).shape == (n, 2):
+        pairs = class_numbers("inputs", as_array(inputs).T, n)
+        return np.hstack([_one_hot(symbols) for symbols in pairs])
+    X = moderate("inputs", inputs, advice="Pass inputs, or pairs of whole numbers.")
     if X.ndim != 2 or len(X) != n:
         raise argument_error("inputs", f"have the shape ({n}, d), or ({n}, 2) for pairs", X.shape)
     return X
+
+
+def _one_hot(numbers: np.ndarray) -> np.ndarray:
+    """A column for each number that occurs: others would be zero, and may be more than memory holds."""
+    return (numbers[:, None] == np.unique(numbers)).astype(float)
 
 
 def _basis(columns: np.ndarray) -> np.ndarray:

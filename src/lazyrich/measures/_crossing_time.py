@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import Status, argument_error, is_traced, number, real
+from lazyrich.core import Status, argument_error, flag, moderate, real, untraced
 
 NEIGHBOURS = 8
 """Points on either side of a crossing from which its slope and noise are judged."""
@@ -18,16 +18,36 @@ class MeasuredCrossing(NamedTuple):
     status: Any
 
 
-def crossing_time(time: Any, curve: Any, level: Any) -> MeasuredCrossing:
+class MeasuredDelay(NamedTuple):
+    """A delay read off a record. Arrays over runs, or numbers.
+
+    Attributes:
+        time: how much later one curve is than the other.
+        uncertainty: of `time`.
+        status: a `Status` code.
+        ratio: how many times later it is.
+    """
+
+    time: Any
+    uncertainty: Any
+    status: Any
+    ratio: Any
+
+
+@untraced
+def crossing_time(time: Any, curve: Any, level: Any, *, falling: bool = False) -> MeasuredCrossing:
     """The time at which a rising curve passes a level for good, as after it the curve stays above.
 
     Between the last point below the level and the next one the curve is interpolated, in log time where
-    time allows. For falling curves pass minus the curve and minus the level.
+    time allows.
 
     Args:
         time: recorded times, increasing, shape (time,).
         curve: recorded values, shape (..., time); NaN is refused.
-        level: the level, a number.
+        level: the level, a number in the unit of the curve: of accuracies as shares, 0.95 and not 95. A level
+            that the curve never reaches is legal, and the time then inf. Or a level for each run, of a shape
+            that broadcasts to that of `curve` without its last axis.
+        falling: whether to look for the time after which the curve stays below the level instead.
 
     Returns:
         Time, uncertainty and status, of the shape of `curve` without its last axis. The uncertainty adds
@@ -35,63 +55,95 @@ def crossing_time(time: Any, curve: Any, level: Any) -> MeasuredCrossing:
         over which the curve keeps passing the level to and fro, and the curve's point-to-point noise
         divided by its slope there. Status `AT_START`: above from the first
         record on (the time is that of the first record). `TOO_SHORT`: below at the end (the time is inf).
+        For falling curves above and below change places.
 
     Example:
         >>> from lazyrich.measures import crossing_time
         >>> crossing_time([0.0, 1.0, 2.0, 3.0], [0.0, 0.2, 0.6, 1.0], level=0.5).time
         np.float64(1.681792830507429)
+        >>> runs = [[4.0, 2.0, 1.0, 1.0], [8.0, 8.0, 4.0, 2.0]]
+        >>> crossing_time([0.0, 1.0, 2.0, 3.0], runs, level=[1.5, 3.0], falling=True).time
+        array([1.41421356, 2.44948974])
     """
-    t, y = _record(time, curve)
-    level = number("level", level, advice="Pass a number such as 0.95.")
-    rows = [_one_crossing(t, row, level) for row in y.reshape(-1, t.size)]
+    if flag("falling", falling):
+        return passing(time, -_finite("curve", curve), -_level(level), "curve")
+    return passing(time, curve, level, "curve")
+
+
+def passing(time: Any, curve: Any, level: Any, name: str) -> MeasuredCrossing:
+    """`crossing_time` of a curve that is another argument of the caller's."""
+    t, y = _record(time, curve, name)
+    shape, levels = y.shape[:-1], _level(level)
+    try:
+        each = np.broadcast_to(levels, shape).ravel()
+    except ValueError:
+        words = f"be a number, or have a shape that broadcasts to the runs {shape} of `{name}`"
+        raise argument_error("level", words, levels.shape) from None
+    rows = [
+        _one_crossing(t, row, one) for row, one in zip(y.reshape(-1, t.size), each, strict=True)
+    ]
     times, uncertainties, statuses = (np.array(column) for column in zip(*rows, strict=True))
-    shape = y.shape[:-1]
     return MeasuredCrossing(
         times.reshape(shape)[()], uncertainties.reshape(shape)[()], statuses.reshape(shape)[()]
     )
 
 
-def grokking_delay(time: Any, train: Any, test: Any, level: Any) -> MeasuredCrossing:
+@untraced
+def grokking_delay(time: Any, train_accuracy: Any, test_accuracy: Any, level: Any) -> MeasuredDelay:
     """How much later the test curve than the training curve passes a level for good.
 
     Args:
         time: recorded times, increasing, shape (time,).
-        train: training accuracies, shape (..., time).
-        test: test accuracies, of the same shape.
-        level: the accuracy that counts as learned.
+        train_accuracy: training accuracies as shares of samples, between 0 and 1, shape (..., time).
+        test_accuracy: test accuracies, of the same shape.
+        level: the accuracy that counts as learned, a share too, or one for each run. Of other curves than
+            accuracies take the difference of two times from `crossing_time`.
 
     Returns:
         The delay, negative where the test curve is first; its uncertainty, the two crossings' added in
-        quadrature; and the status: `TOO_SHORT` and inf where either curve ends below the level,
-        `AT_START` where the test curve is above it from the first record on.
+        quadrature; the status: `TOO_SHORT` and inf where either curve ends below the level,
+        `AT_START` where the test curve is above it from the first record on; and the ratio of the two times,
+        infinite where the delay is, and where only the training curve is there at time 0.
 
     Example:
         >>> from lazyrich.measures import grokking_delay
         >>> delay = grokking_delay([0, 1, 2, 3], [0, 1, 1, 1], [0, 0, 0, 1], level=0.5)
-        >>> round(float(delay.time), 4), round(float(delay.uncertainty), 4)
-        (1.9495, 0.4082)
+        >>> round(float(delay.time), 4), round(float(delay.uncertainty), 4), round(float(delay.ratio), 4)
+        (1.9495, 0.4082, 4.899)
     """
-    if np.shape(train) != np.shape(test):
-        raise argument_error("test", f"have the shape {np.shape(train)} of `train`", np.shape(test))
-    first, second = crossing_time(time, train, level), crossing_time(time, test, level)
+    level = real("level", level, above=0, at_most=1, advice="Pass a share such as 0.95.")
+    advice = "Pass shares of samples, not percentages."
+    given = {"train_accuracy": train_accuracy, "test_accuracy": test_accuracy}
+    both = [real(name, y, at_least=0, at_most=1, advice=advice) for name, y in given.items()]
+    if both[0].shape != both[1].shape:
+        words = f"have the shape {both[0].shape} of `train_accuracy`"
+        raise argument_error("test_accuracy", words, both[1].shape)
+    first, second = (passing(time, y, level, name) for name, y in zip(given, both, strict=True))
     reached = np.isfinite(first.time) & np.isfinite(second.time)
     delay = np.where(reached, second.time, np.inf) - np.where(reached, first.time, 0)
     uncertainty = np.where(reached, np.hypot(first.uncertainty, second.uncertainty), np.inf)
     status = np.where(reached, second.status, Status.TOO_SHORT)
-    return MeasuredCrossing(delay[()], uncertainty[()], status[()])
+    with np.errstate(divide="ignore", invalid="ignore"):  # times may be 0
+        ratio = np.where(delay == 0, 1.0, second.time / first.time)
+    ratio = np.where(reached, ratio, np.inf)
+    return MeasuredDelay(delay[()], uncertainty[()], status[()], ratio[()])
 
 
-def _record(time: Any, curve: Any) -> tuple[np.ndarray, np.ndarray]:
-    t = real("time", time, at_least=0, advice="Pass the recorded times.")
-    y = real("curve", curve, advice="Remove or repair non-finite records first.")
-    if is_traced(t, y):
-        raise argument_error(
-            "time and curve", "be known now", "traced arrays", "Measure outside `jit`."
-        )
+def _finite(name: str, curve: Any) -> Any:
+    return real(name, curve, advice="Remove or repair non-finite records first.")
+
+
+def _level(level: Any) -> Any:
+    return real("level", level, advice="Pass a number such as 0.95.")
+
+
+def _record(time: Any, curve: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    t = moderate("time", time, at_least=0, advice="Pass the recorded times.")
+    y = _finite(name, curve)
     if t.ndim != 1 or t.size < 2 or np.any(np.diff(t) <= 0):
         raise argument_error("time", "increase strictly and have at least two entries", time)
     if y.ndim < 1 or y.shape[-1] != t.size or y.size == 0:
-        raise argument_error("curve", f"have the shape (..., {t.size}) of `time`", y.shape)
+        raise argument_error(name, f"have the shape (..., {t.size}) of `time`", y.shape)
     return t, y
 
 

@@ -51,8 +51,14 @@ def _median_of_five(curve: np.ndarray) -> np.ndarray:
 
 
 def _noise(curve: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """Median of second differences among records of similar level; steps are too few to move a median."""
+    """Median of differences among records of similar level; steps are too few to move a median.
+
+    Of second differences, which a steady fall leaves at zero, or of first ones where that is less: a step
+    makes two second differences large, with three records on a stair more than half of all, but only one
+    first difference.
+    """
     bends = np.abs(np.diff(curve, 2)) / (0.6745 * np.sqrt(6))  # second differences: variance 6
+    moves = np.abs(np.diff(curve))[:-1] / (0.6745 * np.sqrt(2))
     inner, lowest, span = level[1:-1], np.min(level), np.ptp(level)
     group = np.zeros(inner.size, int)
     if span > 0:
@@ -60,7 +66,8 @@ def _noise(curve: np.ndarray, level: np.ndarray) -> np.ndarray:
     known = [group == g for g in range(LEVEL_GROUPS) if np.sum(group == g) >= FEWEST]
     known = known or [np.ones(inner.size, bool)]
     levels = [np.median(inner[members]) for members in known]
-    return np.interp(level, levels, [np.median(bends[members]) for members in known])
+    noises = [min(np.median(bends[members]), np.median(moves[members])) for members in known]
+    return np.interp(level, levels, noises)
 
 
 def _local_means(curve: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

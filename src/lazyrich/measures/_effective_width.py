@@ -1,11 +1,12 @@
 """How many units a layer's weights amount to."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import argument_error, number
+from lazyrich.core import argument_error, number, untraced
 from lazyrich.measures._units import lengths, unit_arrays
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class EffectiveWidth:
         return self.construction == "zero"
 
 
+@untraced
 def effective_width(
     incoming: Any, outgoing: Any, *, kind: "UnitKind | None" = None, tolerance: Any = None
 ) -> EffectiveWidth:
@@ -81,7 +83,9 @@ def effective_width(
     Sizes are taken after each layer is divided by its norm, so that they do not depend on how layers share
     the scale. The size of a unit is the norm of θ_i, as Eq. 5 asks both its parts to vanish. Rays are told
     apart by distance, not angle: a unit lies on a ray if it is nearer to it than the tolerance, as the rest
-    of a small unit turns it far. Each ray is that of the largest unit that no ray has yet.
+    of a small unit turns it far. Each ray is that of the largest unit that no ray has yet. What a count
+    leaves out, units that are zero and distances to rays or groups, may together be no more than the
+    tolerance's share of what all units contribute: many small units are not nothing.
 
     Args:
         incoming: the $u_i$, shape (units, N_u).
@@ -94,9 +98,10 @@ def effective_width(
 
     Returns:
         Width, construction, all counts, and which units can be pruned. The contribution of a unit is
-        $\lvert u_i\rvert^p \lvert v_i\rvert$, p being the degree of φ, 1 if it is not known. Prunable units
-        are small by its root of degree p + 1, a size like that of weights, and all of them together
-        contribute no more than the tolerance's share of the sum over all units.
+        $\lvert u_i\rvert^p \lvert v_i\rvert$, p being the degree of φ, 1 if it is not known, and 0 where
+        φ(z; 0) ≠ 0, as of sigmoid units. Prunable units are small by its root of degree p + 1, a size like
+        that of weights, and all of them together contribute no more than the tolerance's share of the sum
+        over all units. Without `kind` φ(z; 0) = 0 is taken for granted.
 
     Source:
         saddles, Theorem 1 (Eq. 4–7), Theorem 3, App. C, F.3. Eq. 6 asks for degree 1, but with
@@ -133,27 +138,45 @@ class _Layer:
         u, v = _normalised(u), _normalised(v)
         theta = np.concatenate([v, u], axis=1)
         self.num_units, self.dimensions = len(u), (u.shape[1], v.shape[1])
-        self.sizes = _shares(lengths(theta))
+        self.degree, self.sizes = degree, _shares(lengths(theta))
         self.contributions = _shares(lengths(u) ** degree * lengths(v))
         self.spectra = [_shares(np.linalg.svd(m, compute_uv=False)) for m in (theta, u, v)]
         self.heard = _shares(lengths(v))
         self.incoming = u / max(lengths(u).max(), np.finfo(float).tiny)
         # the geometric mean of u and v keeps a unit's ray and is what it adds to the map
-        length = np.where(lengths(u) > 0, lengths(u), 1.0)
-        self.rays = u * (self.contributions ** (1 / (degree + 1)) / length)[:, None]
+        self.strengths = self.contributions ** (1 / (degree + 1))
+        self.rays = u * (self.strengths / np.where(lengths(u) > 0, lengths(u), 1.0))[:, None]
 
     def counts(self, tolerance: WidthTolerance) -> dict[str, int]:
-        rays = self.rays[self.sizes > tolerance.units]
         ranks = [int(np.sum(values > tolerance.rank)) for values in self.spectra]
-        near = tolerance.distances
+        small = _negligible(self.sizes, self.contributions, tolerance.units)
         return {
-            "by_units": int(np.sum(self.sizes > tolerance.units)),
-            "by_groups": _groups(self.incoming[self.heard > near], near),
-            "by_rays": _rays(rays, near, signed=False),
-            "by_lines": _rays(rays, near, signed=True),
+            "by_units": self.num_units - int(np.sum(small)),
+            "by_groups": self._groups(tolerance.distances),
+            "by_rays": self._rays(tolerance, signed=False),
+            "by_lines": self._rays(tolerance, signed=True),
             "by_rank": ranks[0],
             "by_layers": max(ranks[1:]),
         }
+
+    def _rays(self, tolerance: WidthTolerance, *, signed: bool) -> int:
+        def distance(direction: np.ndarray) -> np.ndarray:
+            along = self.rays @ (direction / lengths(direction))
+            along = along if signed else np.maximum(along, 0)
+            return lengths(self.rays - np.outer(along, direction / lengths(direction)))
+
+        # without a ray a unit is left out: then its distance is all of it
+        large = np.where(self.sizes > tolerance.units, self.strengths, 0.0)
+        cost = self.strengths**self.degree
+        near = tolerance.distances
+        return _cover(self.rays, self.strengths, large > near, distance, cost, near)
+
+    def _groups(self, near: float) -> int:
+        def distance(centre: np.ndarray) -> np.ndarray:
+            return lengths(self.incoming - centre)
+
+        alone = lengths(self.incoming) if self.degree else np.ones(self.num_units)
+        return _cover(self.incoming, alone, self.heard > near, distance, self.heard, near)
 
 
 def _degree(kind: Any) -> int:
@@ -164,7 +187,7 @@ def _degree(kind: Any) -> int:
     if not isinstance(kind, UnitKind):
         advice = 'Pass `models.activation_kind("relu")`, or leave it out.'
         raise argument_error("kind", "be a UnitKind", kind, advice)
-    return kind.degree or 1
+    return (kind.degree or 1) if kind.has_zero else 0
 
 
 def _tolerance(layer: _Layer, given: Any) -> WidthTolerance:
@@ -214,34 +237,46 @@ def _gap(shares: np.ndarray) -> float:
     return float(np.exp((edges[widest] + edges[widest + 1]) / 2))
 
 
-def _rays(points: np.ndarray, near: float, *, signed: bool) -> int:
-    left, rays = _largest_first(points[lengths(points) > near]), 0
-    while len(left):
-        direction = left[0] / lengths(left[0])
-        along = left @ direction
-        along = along if signed else np.maximum(along, 0)
-        left = left[lengths(left - along[:, None] * direction) > near]
-        rays += 1
-    return rays
+def _cover(
+    points: np.ndarray, rest: np.ndarray, needed: np.ndarray,
+    distance: Callable[[np.ndarray], np.ndarray], cost: np.ndarray, near: float,
+) -> int:  # fmt: skip
+    """How many of the points must be centres, so that the others are near one, or may be left out.
+
+    Each is at the largest point that is needed and not near one yet; where all are, at the one that adds most
+    to what is left out, until that is the share `near` of all.
+
+    Args:
+        points: one in each row.
+        rest: what is left of each without a centre.
+        needed: which may not be left out.
+        distance: from a centre to all points.
+        cost: of a unit of distance, for each point.
+        near: the distance up to which a point is at a centre.
+    """
+    sizes, open_points, number = lengths(points), needed.copy(), 0
+    budget = near * np.sum(cost * rest)
+    while open_points.any() or np.sum(cost * rest) > budget:
+        rank = np.where(open_points, sizes, -1.0) if open_points.any() else cost * rest
+        chosen = int(np.argmax(rank))
+        away = distance(points[chosen])
+        away[chosen] = 0.0
+        rest, open_points, number = np.minimum(rest, away), open_points & (away > near), number + 1
+    return number
 
 
-def _groups(points: np.ndarray, near: float) -> int:
-    left, groups = _largest_first(points), 0
-    while len(left):
-        left = left[lengths(left - left[0]) > near]
-        groups += 1
-    return groups
-
-
-def _largest_first(points: np.ndarray) -> np.ndarray:
-    return points[np.argsort(-lengths(points), kind="stable")]
+def _negligible(sizes: np.ndarray, contributions: np.ndarray, share: float) -> np.ndarray:
+    """Units, the smallest first, that are small and together contribute little; shape (units,)."""
+    order = np.lexsort((contributions, sizes))
+    together = np.cumsum(contributions[order])
+    negligible = np.zeros(len(sizes), bool)
+    negligible[order] = (sizes[order] <= share) & (together <= share * together[-1])
+    return negligible
 
 
 def _prunable(layer: _Layer, share: float) -> tuple[int, ...]:
-    order = np.argsort(layer.contributions, kind="stable")
-    together = np.cumsum(layer.contributions[order])
-    small = lengths(layer.rays[order]) <= share
-    return tuple(sorted(int(i) for i in order[small & (together <= share * together[-1])]))
+    found = _negligible(layer.strengths, layer.contributions, share)
+    return tuple(int(i) for i in np.flatnonzero(found))
 
 
 def _normalised(weights: np.ndarray) -> np.ndarray:

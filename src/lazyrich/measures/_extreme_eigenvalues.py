@@ -74,6 +74,14 @@ def lanczos_spectrum(
     return Spectrum(values, vectors, _residuals(product, values, vectors), complete)
 
 
+def highest(product: Product, dimension: int, scale: float, accuracy: float) -> tuple[float, float]:
+    """The highest eigenvalue and ‖Hq − λq‖, by Lanczos; `scale` is the spectral norm."""
+    if scale == 0:
+        return 0.0, 0.0
+    values, vectors = _ends(product, dimension, scale, accuracy, 1, "LA")
+    return float(values[0]), float(_residuals(product, values, vectors)[1])
+
+
 def operator(product: Product, dimension: int) -> Any:
     """The product as SciPy's solvers want it."""
     import scipy.sparse.linalg

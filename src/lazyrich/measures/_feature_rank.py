@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import argument_error, number, real
+from lazyrich.core import argument_error, centred, choice, number, real, untraced
 
 
 class FeatureRank(NamedTuple):
@@ -19,7 +19,8 @@ class FeatureRank(NamedTuple):
     singular_values: np.ndarray
 
 
-def feature_rank(features: Any, *, centred: bool = False, tolerance: float = 0.01) -> FeatureRank:
+@untraced
+def feature_rank(features: Any, *, centring: str = "none", tolerance: float = 0.01) -> FeatureRank:
     r"""How many dimensions the rows of a matrix span, over time where it is a record.
 
     $$ r = \#\{i: s_i > \tau s_1\}, \qquad r_\mathrm{eff} = \exp\Bigl(-\sum_i p_i \ln p_i\Bigr), \quad
@@ -27,8 +28,8 @@ def feature_rank(features: Any, *, centred: bool = False, tolerance: float = 0.0
 
     Args:
         features: the matrix, shape (samples, width), or (..., samples, width) for records.
-        centred: subtract the mean over samples first. Collapsed features of c classes have rank c, and
-            c − 1 when centred.
+        centring: `samples` subtracts the mean over samples first, `none` nothing. Collapsed features of c
+            classes have rank c, and c − 1 when centred.
         tolerance: τ, the share of the largest singular value up to which one counts as zero.
 
     Returns:
@@ -48,8 +49,7 @@ def feature_rank(features: Any, *, centred: bool = False, tolerance: float = 0.0
     if x.ndim < 2 or 0 in x.shape:
         raise argument_error("features", "have the shape (..., samples, width), not empty", x.shape)
     share = number("tolerance", tolerance, above=0, below=1, advice="Use e.g. 0.01.")
-    if centred:
-        x = x - x.mean(axis=-2, keepdims=True)
+    x = centred(x, choice("centring", centring, ("samples", "none")))
     s = np.linalg.svd(x, compute_uv=False)
     largest = s[..., :1]
     p = (s / np.where(largest > 0, largest, 1)) ** 2

@@ -16,6 +16,9 @@ PROGRESS = 0.5
 
 Newton's method leaves 1/4 of the gradient near a cubic saddle, and at most 1/e near one of any higher
 order (((p − 2)/(p − 1))^(p − 1) for order p)."""
+SHRINKS = 0.95
+"""The last step is at most this share of the one before. Near a saddle of order p Newton's steps shrink by
+(p − 2)/(p − 1); towards a gradient that vanishes at infinity only, as of e⁻ˣ, they do not."""
 
 
 class FixedPoint(NamedTuple):
@@ -54,9 +57,11 @@ def find_fixed_point(
 
 
 def _newton(landscape: Landscape, start: _Trial, goal: float, radius: float) -> FixedPoint | None:
-    here, previous, share = start, start, 0.0
+    here, previous, share, lengths = start, start, 0.0, [0.0]
     for _ in range(MAX_STEPS):
         if here.gradient_norm <= goal:
+            if not _comes_to_rest(landscape, here.weights, lengths):
+                return None
             return FixedPoint(here.weights, previous.weights, min(share, PROGRESS))
         product, g = landscape.product(here.weights), landscape.gradient(here.weights)
         trials = _trials(landscape, here.weights, _newton_steps(product, g), start.weights, radius)
@@ -68,7 +73,16 @@ def _newton(landscape: Landscape, start: _Trial, goal: float, radius: float) -> 
             if not _comes_closer(landscape, product, here.weights, best):
                 return None
         previous, share, here = here, best.gradient_norm / here.gradient_norm, best
+        lengths.append(float(np.linalg.norm(here.weights - previous.weights)))
     return None
+
+
+def _comes_to_rest(landscape: Landscape, here: np.ndarray, lengths: list[float]) -> bool:
+    """Whether the last step was shorter than the one before, or else the next would be."""
+    if len(lengths) <= 2 or lengths[-1] <= SHRINKS * lengths[-2]:
+        return True
+    following = _newton_steps(landscape.product(here), landscape.gradient(here))
+    return bool(following) and bool(np.linalg.norm(following[-1]) <= SHRINKS * lengths[-1])
 
 
 def _trials(

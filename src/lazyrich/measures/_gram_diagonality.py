@@ -4,7 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.measures._hidden_arrays import centred, each, gathered, hidden_features
+from lazyrich.core import centred, flag, untraced
+from lazyrich.measures._hidden_arrays import each, gathered, hidden_features
 
 
 class OffDiagonal(NamedTuple):
@@ -30,6 +31,7 @@ class GramDiagonality(NamedTuple):
     samples: OffDiagonal
 
 
+@untraced
 def gram_diagonality(features: Any, *, entries: bool = False) -> GramDiagonality:
     r"""Are the Gram matrices of the centred features diagonal, as independent learning of nodes asks for?
 
@@ -74,7 +76,8 @@ def gram_diagonality(features: Any, *, entries: bool = False) -> GramDiagonality
         >>> round(float(found.nodes.share), 2), round(float(found.samples.typical), 2)
         (0.2, 0.1)
     """
-    F = hidden_features(features)
+    F = hidden_features(features, largest=np.inf)
+    entries = flag("entries", entries)
     lead, each_features = each(F)
     rows = [_both(centred(one), entries) for (one,) in each_features]
     values = gathered(rows, lead)

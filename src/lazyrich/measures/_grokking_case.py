@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import argument_error, number
-from lazyrich.measures._crossing_time import crossing_time
+from lazyrich.core import argument_error, number, real, untraced
+from lazyrich.measures._crossing_time import passing
 from lazyrich.measures._training_stage import MANY, TrainingStage
 
 LARGE_GAP, SMALL_GAP = 0.5, 1 / 3
@@ -44,6 +44,7 @@ class GrokkingCase:
     gap: Any
 
 
+@untraced
 def grokking_case(
     time: Any, train_accuracy: Any, test_accuracy: Any, stages: TrainingStage, *, level: Any = 0.9
 ) -> GrokkingCase:
@@ -83,13 +84,15 @@ def grokking_case(
         ('stuck lazy', 'the test accuracy ends at 0.03, and 15% of the nodes have a feature')
     """
     level = number("level", level, above=0, at_most=1, advice="Use e.g. 0.9.")
-    train, test = (crossing_time(time, y, level) for y in (train_accuracy, test_accuracy))
-    t, both = (
-        np.asarray(time, float),
-        (np.asarray(train_accuracy, float), np.asarray(test_accuracy, float)),
-    )
+    given = {"train_accuracy": train_accuracy, "test_accuracy": test_accuracy}
+    advice = "Pass shares of samples, not percentages."
+    both = [real(name, y, at_least=0, at_most=1, advice=advice) for name, y in given.items()]
+    train, test = (passing(time, y, level, name) for name, y in zip(given, both, strict=True))
+    t = real("time", time)
     if both[0].shape != both[1].shape:
         raise argument_error("test_accuracy", f"have the shape {both[0].shape}", both[1].shape)
+    if not isinstance(stages, TrainingStage):
+        raise argument_error("stages", "be a TrainingStage", stages, "`training_stage` makes it.")
     words = np.asarray(stages.stage)
     if words.shape != both[0].shape:
         raise argument_error(

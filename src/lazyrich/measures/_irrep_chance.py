@@ -15,12 +15,12 @@ def purity_chance(group: Group, purity: Any, *, is_complex: bool = False) -> np.
 
     Shares of the power of Gaussian weights have a Dirichlet distribution, with $a_k$ the number of real
     weights that belong to the real irrep k: twice $d_k^2$, summed over its members, as there are two
-    halves. The sum is the probability itself for p ≥ ½, where at most one share can be so large, and a
-    bound below.
+    halves. Complex weights have irreps instead of real ones, and $4d_k^2$ real numbers in each. The sum is
+    the probability itself for p ≥ ½, where at most one share can be so large, and a bound below.
     """
     from scipy.special import betaincc
 
-    sizes = _sizes(group) * (2 if is_complex else 1)
+    sizes = _sizes(group, is_complex)
     p, total = np.asarray(purity), sizes.sum()
     if sizes.size < 2:
         return np.ones_like(p)  # one irrep besides the trivial one: all weights are in it
@@ -29,9 +29,11 @@ def purity_chance(group: Group, purity: Any, *, is_complex: bool = False) -> np.
     return np.where(known, np.minimum(each @ counts, 1.0), np.nan)
 
 
-def _sizes(group: Group) -> np.ndarray:
-    """Real weights of both halves in each real irrep but the trivial one."""
+def _sizes(group: Group, is_complex: bool) -> np.ndarray:
+    """Real weights of both halves in each irrep, or real irrep, but the trivial one."""
     every = irreps(group)
+    if is_complex:
+        return np.array([4.0 * irrep.dimension**2 for irrep in every[1:]])
     return np.array(
         [
             2.0 * sum(every[k].dimension ** 2 for k in real.members)

@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import argument_error, real
+from lazyrich.core import argument_error, moderate, real, untraced
+from lazyrich.measures._tangent_kernel import kernel_matrix
 from lazyrich.quantities import kernel_distance
 
 
+@untraced
 def centred_alignment(kernel: Any, other: Any) -> Any:
     r"""The cosine between two kernels whose features are centred on the probe batch.
 
@@ -15,7 +17,7 @@ def centred_alignment(kernel: Any, other: Any) -> Any:
        H = 1 - \tfrac1n \mathbf 1 \mathbf 1^\top $$
 
     Args:
-        kernel: K, shape (..., n, n): a tangent kernel, or a record of them.
+        kernel: K, shape (..., n, n): a tangent kernel, or a record of them; or what `tangent_kernel` returns.
         other: L, the same, any leading shape that broadcasts: the first kernel, or `target_kernel(y)`.
 
     Returns:
@@ -32,15 +34,21 @@ def centred_alignment(kernel: Any, other: Any) -> Any:
         >>> round(float(centred_alignment(np.eye(4), target_kernel(y))), 4)
         0.5774
     """
-    K, L = _centred("kernel", kernel), _centred("other", other)
+    return alignment_of(kernel, other, ("kernel", "other"))
+
+
+def alignment_of(kernel: Any, other: Any, names: tuple[str, str]) -> Any:
+    """`centred_alignment` of kernels that are, or come from, other arguments of the caller's."""
+    K, L = _centred(names[0], kernel), _centred(names[1], other)
     if K.shape[-1] != L.shape[-1]:
         raise argument_error(
-            "other", f"have the shape (..., {K.shape[-1]}, {K.shape[-1]}) of `kernel`", L.shape,
+            names[1], f"have the shape (..., {K.shape[-1]}, {K.shape[-1]}) of `{names[0]}`", L.shape,
             "Take both on the same probe batch.",
         )  # fmt: skip
     return 1 - kernel_distance(K, L)
 
 
+@untraced
 def target_kernel(targets: Any) -> np.ndarray:
     r"""The kernel $yy^\top$ of what a network is trained to say.
 
@@ -56,7 +64,7 @@ def target_kernel(targets: Any) -> np.ndarray:
         array([[ 1., -2.],
                [-2.,  4.]])
     """
-    y = real("targets", targets, advice="Pass the targets of the probe batch.")
+    y = moderate("targets", targets, advice="Pass the targets of the probe batch.")
     if y.ndim not in (1, 2) or 0 in y.shape:
         raise argument_error("targets", "have the shape (n,) or (n, c)", y.shape)
     y = y.reshape(len(y), -1)
@@ -64,7 +72,7 @@ def target_kernel(targets: Any) -> np.ndarray:
 
 
 def _centred(name: str, kernel: Any) -> np.ndarray:
-    K = real(name, kernel, advice="Pass a kernel matrix without NaN.")
+    K = real(name, kernel_matrix(kernel), advice="Pass a kernel matrix without NaN.")
     if K.ndim < 2 or K.shape[-1] != K.shape[-2] or K.shape[-1] == 0:
         raise argument_error(name, "have the shape (..., n, n) with n ≥ 1", K.shape)
     size = np.abs(K).max(axis=(-2, -1), keepdims=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import argument_error, real
+from lazyrich.core import argument_error, as_array, real
 
 PERTURBATIONS = 3
 """Changes of the weights in their last digit, from which the gradient's rounding noise is judged."""
@@ -37,7 +37,7 @@ class Landscape:
     def gradient_norm(self, weights: np.ndarray) -> float:
         """The gradient's norm at a trial point; inf where it is not finite there."""
         with np.errstate(over="ignore", invalid="ignore"):
-            found = np.asarray(self._gradient(weights.copy()), np.float64)
+            found = as_array(self._gradient(weights.copy())).astype(np.float64)
             norm = float(np.linalg.norm(found))
         return norm if np.isfinite(norm) else np.inf
 
@@ -97,7 +97,7 @@ class Landscape:
     def _checked(self, name: str, value: Any) -> np.ndarray:
         advice = "Return finite numbers, as an array that NumPy can read."
         array = real(name, value, advice=advice)
-        self.epsilon = max(self.epsilon, _epsilon(np.asarray(value).dtype))
+        self.epsilon = max(self.epsilon, _epsilon(as_array(value).dtype))
         if array.shape != (self.dimension,):
             raise argument_error(
                 name, f"have the shape {(self.dimension,)} of `weights`", array.shape

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import argument_error, is_traced, real
+from lazyrich.core import argument_error, moderate, untraced
 from lazyrich.quantities import imbalance
 
 
@@ -24,6 +24,7 @@ class LayerImbalance(NamedTuple):
     scale: Any
 
 
+@untraced
 def layer_imbalance(layers: Sequence[Any]) -> LayerImbalance:
     r"""The imbalance between consecutive layers, and whether a single λ describes it.
 
@@ -32,7 +33,7 @@ def layer_imbalance(layers: Sequence[Any]) -> LayerImbalance:
 
     Gradient flow keeps all of $\Delta_l$ where units are linear, and with ReLU its diagonal and hence
     $\lambda_l$. Positive λ means that the later layer is heavier (upstream). `balance` has the
-    same difference with the other sign, unit by unit and for other degrees.
+    same difference unit by unit and for other degrees.
 
     Args:
         layers: the weights in the order in which inputs pass them, at least two, each of shape
@@ -73,9 +74,9 @@ def _drift(matrix: np.ndarray) -> Any:
 def _layers(layers: Sequence[Any]) -> list[np.ndarray]:
     if not isinstance(layers, Sequence) or len(layers) < 2:
         raise argument_error("layers", "be a list of at least two layers", layers, "Pass [W1, W2].")
-    if is_traced(list(layers)):
-        raise argument_error("layers", "be known now", "traced arrays", "Measure outside `jit`.")
-    arrays = [real(f"layers[{i}]", w, advice="Pass finite weights.") for i, w in enumerate(layers)]
+    arrays = [
+        moderate(f"layers[{i}]", w, advice="Pass finite weights.") for i, w in enumerate(layers)
+    ]
     for i, array in enumerate(arrays):
         if array.ndim not in (2, 3) or 0 in array.shape:
             raise argument_error(

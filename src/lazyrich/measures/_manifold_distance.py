@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import argument_error, count, whole
+from lazyrich.core import argument_error, count, flag, untraced, whole
 from lazyrich.measures._ray_search import best_line, best_ray, near_ray, nearest_pair, search
 from lazyrich.measures._units import lengths, unit_arrays
 
@@ -18,6 +18,7 @@ class ManifoldDistance(NamedTuple):
     relative: Any
 
 
+@untraced
 def manifold_distance(
     incoming: Any,
     outgoing: Any,
@@ -68,7 +69,7 @@ def manifold_distance(
     u, v = unit_arrays(incoming, outgoing)
     if manifold not in MANIFOLDS:
         raise argument_error("manifold", f"be one of {', '.join(MANIFOLDS)}", manifold)
-    if either_sign and manifold != "proportional":
+    if flag("either_sign", either_sign) and manifold != "proportional":
         raise argument_error("either_sign", "be False but for proportional units", either_sign)
     theta = np.concatenate([v, u], axis=1)[_chosen(units, len(u))]
     r = _width(width, manifold, len(theta))

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from lazyrich.core import argument_error, untraced
 from lazyrich.groups import Group
 from lazyrich.measures._node_features import node_features
 
@@ -29,8 +30,9 @@ class MemorisationKind:
     generalising: Any
 
 
+@untraced
 def memorisation_kind(
-    first: Any, group: Group, pairs: Any, activation: Any = "quadratic"
+    first: Any, group: Group, pairs: Any, *, activation: Any = "quadratic"
 ) -> MemorisationKind:
     """Tells overfitting on random features from features that memorise.
 
@@ -52,7 +54,7 @@ def memorisation_kind(
 
     Returns:
         The kind, and shares of live nodes; kinds of nodes are those of `node_features`. Undecided nodes
-        count in none.
+        count in none. Where all nodes are dead the shares are NaN.
 
     Source:
         li2, App. I ("two different kinds of memorization"), Theorem 5. The levels are this library's.
@@ -66,6 +68,8 @@ def memorisation_kind(
         >>> memorisation_kind(rng.standard_normal((46, 64)), groups.cyclic(23), pairs).kind
         'random features'
     """
+    if pairs is None:
+        raise argument_error("pairs", "be given", None, "Pass those that it was trained on.")
     nodes = node_features(first, group, pairs=pairs, activation=activation)
     random, memorising, generalising = (
         np.asarray(nodes.share(word)) for word in ("random", "memorising", "generalising")

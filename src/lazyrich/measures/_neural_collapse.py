@@ -5,8 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import ArgumentError, argument_error, real
-from lazyrich.measures._class_moments import ClassMoments, class_labels, feature_rows
+from lazyrich.core import ArgumentError, argument_error, moderate, untraced
+from lazyrich.measures._class_moments import ClassMoments, feature_rows
+from lazyrich.measures._hidden_arrays import class_numbers
+
+SAME = 1e-5
+"""Difference of means, as a share of the features' size, up to which samples count as the same: networks in
+single precision do not give the same bits twice."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,8 +57,9 @@ class NeuralCollapse:
     counts: np.ndarray
 
 
+@untraced
 def neural_collapse(
-    features: Any, labels: Any, weights: Any = None, bias: Any = None
+    features: Any, labels: Any, second: Any = None, bias: Any = None
 ) -> NeuralCollapse:
     r"""Neural collapse of any features, NC1 to NC4.
 
@@ -71,11 +77,11 @@ def neural_collapse(
     Args:
         features: Φ(x), shape (samples, width): what enters the last layer.
         labels: classes, whole numbers from 0, shape (samples,).
-        weights: W, the last layer, shape (width, classes); torch's `Linear` has it transposed.
+        second: W, the last layer, shape (width, classes); torch's `Linear` has it transposed.
         bias: b, shape (classes,). Without it 0.
 
     Returns:
-        The measures. Without `weights` those that need them are None. For features that do not fit into
+        The measures. Without `second` those that need it are None. For features that do not fit into
         memory see `CollapseMeter`.
 
     Source:
@@ -85,15 +91,15 @@ def neural_collapse(
         >>> import numpy as np
         >>> from lazyrich.measures import neural_collapse
         >>> corners = np.eye(3)
-        >>> found = neural_collapse(corners[[0, 0, 1, 1, 2]], [0, 0, 1, 1, 2], weights=corners)
+        >>> found = neural_collapse(corners[[0, 0, 1, 1, 2]], [0, 0, 1, 1, 2], second=corners)
         >>> found.within_class, round(found.simplex, 12), found.disagreement
         (0.0, 0.0, 0.0)
         >>> round(found.duality, 4), round(found.duality_centred, 12)
         (0.6058, 0.0)
     """
-    meter = CollapseMeter(weights, bias)
+    meter = CollapseMeter(second, bias)
     meter.add(features, labels)
-    if weights is not None:
+    if second is not None:
         meter.compare(features)
     return meter.result()
 
@@ -106,14 +112,14 @@ class CollapseMeter:
     to rounding, in whatever batches they come.
 
     Args:
-        weights: as in `neural_collapse`.
+        second: as in `neural_collapse`.
         bias: as there.
 
     Example:
         >>> import numpy as np
         >>> from lazyrich.measures import CollapseMeter
         >>> features, labels = np.eye(3)[[0, 1, 2, 0]], np.array([0, 1, 2, 0])
-        >>> meter = CollapseMeter(weights=np.eye(3))
+        >>> meter = CollapseMeter(second=np.eye(3))
         >>> for part in (slice(0, 2), slice(2, 4)):
         ...     meter.add(features[part], labels[part])
         >>> for part in (slice(0, 2), slice(2, 4)):
@@ -122,10 +128,11 @@ class CollapseMeter:
         0.0
     """
 
-    def __init__(self, weights: Any = None, bias: Any = None):
-        self._weights, self._bias = _last_layer(weights, bias)
+    def __init__(self, second: Any = None, bias: Any = None):
+        self._second, self._bias = _last_layer(second, bias)
         self._moments: ClassMoments | None = None
         self._compared = self._disagree = 0
+        self._sum: Any = 0.0  # of the features that were compared
 
     def add(self, features: Any, labels: Any) -> None:
         """One batch of features, shape (samples, width), and their classes, shape (samples,)."""
@@ -135,26 +142,34 @@ class CollapseMeter:
                 "Add all batches first."
             )
         x = feature_rows(features)
-        k = class_labels(labels, len(x), None if self._weights is None else self._weights.shape[1])
+        classes = None if self._second is None else self._second.shape[1]
+        if self._second is not None and len(self._second) != x.shape[1]:
+            raise argument_error(
+                "second", f"have the shape ({x.shape[1]}, classes) to fit `features`",
+                self._second.shape, "Transpose torch's `Linear.weight`.",
+            )  # fmt: skip
+        k = class_numbers("labels", labels, len(x), classes, one_run=True)
         if self._moments is None:
             self._moments = ClassMoments(x.shape[1])
         self._moments.add(x, k)
 
+    @untraced
     def compare(self, features: Any) -> None:
         """One batch again: do the network and the nearest class mean agree on its samples?"""
-        if self._weights is None:
+        if self._second is None:
             raise argument_error(
-                "weights", "be given for NC4", None, "Pass the last layer to `CollapseMeter`."
+                "second", "be given for NC4", None, "Pass the last layer to `CollapseMeter`."
             )
         moments = self._checked_moments()
         x = feature_rows(features, moments.width)
-        decided = np.argmax(x @ self._weights + self._bias, axis=1)
+        decided = np.argmax(x @ self._second + self._bias, axis=1)
         # ‖x‖² is the same for all classes; from the global mean, so that a far origin costs no digits
         centre = moments.global_mean
         means = moments.means - centre
         distances = np.sum(means**2, axis=1) - 2 * (x - centre) @ means.T
         self._disagree += int(np.sum(decided != np.argmin(distances, axis=1)))
         self._compared += len(x)
+        self._sum = self._sum + x.sum(axis=0)
 
     def result(self) -> NeuralCollapse:
         """The measures of all batches so far."""
@@ -185,19 +200,14 @@ class CollapseMeter:
             raise ArgumentError(
                 "`add` must be called first, got no batch. Add features and labels."
             )
-        classes = None if self._weights is None else self._weights.shape[1]
+        classes = None if self._second is None else self._second.shape[1]
         self._moments.check(classes)
-        if self._weights is not None and len(self._weights) != self._moments.width:
-            raise argument_error(
-                "weights", f"have the shape ({self._moments.width}, {self._moments.num_classes})",
-                self._weights.shape, "Transpose torch's `Linear.weight`.",
-            )  # fmt: skip
         return self._moments
 
     def _duality(self, means: np.ndarray) -> dict[str, Any]:
-        if self._weights is None:
+        if self._second is None:
             return dict.fromkeys(("duality", "duality_mean", "duality_centred"))
-        w = self._weights.T
+        w = self._second.T
         differences = np.linalg.norm(_unit(w, "not vanish") - means, axis=1)
         shifted = _unit(w - w.mean(axis=0), "differ between classes")
         return {
@@ -207,14 +217,26 @@ class CollapseMeter:
         }
 
     def _share(self, moments: ClassMoments) -> float | None:
-        if self._weights is None:
+        if self._second is None:
             return None
         if self._compared != moments.counts.sum():
             raise ArgumentError(
                 f"`compare` must see all {int(moments.counts.sum())} samples before `result`, got "
                 f"{self._compared}. Go through the batches a second time."
             )
+        self._check_same(moments)
         return self._disagree / self._compared
+
+    def _check_same(self, moments: ClassMoments) -> None:
+        """As many samples may be half of them twice; then their mean is another."""
+        mean = moments.counts @ moments.means / moments.counts.sum()
+        off = np.abs(self._sum / self._compared - mean).max()
+        size = max(np.abs(moments.means).max(), np.sqrt(np.diag(moments.within).max()))
+        if off > SAME * size:
+            raise ArgumentError(
+                f"`compare` must see the samples that `add` saw, each once, got others: their mean differs "
+                f"by {off / size:.2g} of the features' size. Go through the same batches, without dropout."
+            )
 
 
 def _simplex(directions: np.ndarray) -> dict[str, Any]:
@@ -229,7 +251,7 @@ def _unit(rows: np.ndarray, requirement: str) -> np.ndarray:
     if not lengths.all():
         k = int(np.argmin(lengths))
         raise argument_error(
-            "weights", requirement, f"zero for class {k}", "Measure after the first step."
+            "second", requirement, f"zero for class {k}", "Measure after the first step."
         )
     return rows / lengths
 
@@ -246,17 +268,17 @@ def _check_lengths(lengths: np.ndarray, moments: ClassMoments) -> None:
         )  # fmt: skip
 
 
-def _last_layer(weights: Any, bias: Any) -> tuple[np.ndarray | None, np.ndarray | float]:
-    if weights is None:
+def _last_layer(second: Any, bias: Any) -> tuple[np.ndarray | None, np.ndarray | float]:
+    if second is None:
         if bias is not None:
-            raise argument_error("bias", "come with `weights`", "a bias alone", "Pass both.")
+            raise argument_error("bias", "come with `second`", "a bias alone", "Pass both.")
         return None, 0.0
-    w = real("weights", weights, advice="Pass the last layer, shape (width, classes).")
+    w = moderate("second", second, advice="Pass the last layer, shape (width, classes).")
     if w.ndim != 2 or 0 in w.shape:
-        raise argument_error("weights", "have the shape (width, classes)", w.shape)
+        raise argument_error("second", "have the shape (width, classes)", w.shape)
     if bias is None:
         return w, 0.0
-    b = real("bias", bias, advice="Pass the last layer's bias, shape (classes,).")
+    b = moderate("bias", bias, advice="Pass the last layer's bias, shape (classes,).")
     if b.shape != w.shape[1:]:
         raise argument_error("bias", f"have the shape {w.shape[1:]} of the classes", b.shape)
     return w, b

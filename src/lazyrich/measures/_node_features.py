@@ -5,11 +5,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import argument_error, number
-from lazyrich.groups import Group, pair_power, real_irreps
+from lazyrich.core import argument_error, choice, number, untraced
+from lazyrich.groups import Group, real_irreps
+from lazyrich.groups import power as irrep_power
 from lazyrich.measures._hidden_arrays import matrices
 from lazyrich.measures._irrep_chance import purity_chance
+from lazyrich.measures._irrep_energy import energy_ratio
 from lazyrich.measures._node_kinds import DEAD, LabelEvidence, kinds, label_evidence
+
+KINDS = ("generalising", "memorising", "undecided", "random")
+"""What a live node may be."""
 
 
 class CyclicNodes(NamedTuple):
@@ -32,14 +37,19 @@ class NodeFeatures:
 
     Attributes:
         group: the group.
-        power: of both halves together in each real irrep, the trivial one first, shape (..., nodes, irreps).
-        irrep: number of the dominant one in `groups.real_irreps(group)`; never the trivial one, 0.
+        power: of both halves together in each real irrep, of complex weights in each irrep, the trivial one
+            first, shape (..., nodes, irreps).
+        irrep: number of the dominant one in `groups.real_irreps(group)`, of complex weights in
+            `groups.irreps(group)`; never the trivial one, 0.
         purity: its share of the power outside the trivial irrep; NaN for a node that has none.
         chance: probability that a node of random weights is as pure.
         inverse_participation: $\sum_k p_k^2$ of these shares: 1 for one irrep, 1/m for m equal ones.
         trivial: share of the trivial irrep, a constant in each half, in the whole power.
         norm: length of the node's weights.
         agree: whether the dominant irrep has more than half of the power of either half of the weights.
+        energy_ratio: energy for $x^2$ and all products, over that of halves with the same power in each
+            irrep, of equal length and random directions: about 1 for these, $d_k$ at the maxima of irrep k,
+            0 if the halves do not fit; NaN for a node without power outside the trivial irrep.
         energy: $\mathcal E(w/\lVert w\rVert)$ on the pairs; None without pairs.
         labels: what the labels explain of the activations, on the pairs and on those left out; None without
             pairs.
@@ -56,6 +66,7 @@ class NodeFeatures:
     trivial: np.ndarray
     norm: np.ndarray
     agree: np.ndarray
+    energy_ratio: np.ndarray
     energy: np.ndarray | None
     labels: LabelEvidence | None
     kind: np.ndarray
@@ -68,24 +79,25 @@ class NodeFeatures:
 
     @property
     def nodes_per_irrep(self) -> np.ndarray:
-        """Generalising nodes in each real irrep, shape (..., irreps); none in the trivial one."""
+        """Generalising nodes in each irrep of `power`, shape (..., irreps); none in the trivial one."""
         numbers = np.arange(self.power.shape[-1])
         found = (self.kind == "generalising")[..., None] & (self.irrep[..., None] == numbers)
         return found.sum(axis=-2)
 
     @property
     def num_features(self) -> Any:
-        """Distinct features found: real irreps with at least one generalising node."""
+        """Distinct features found: irreps with at least one generalising node."""
         return (self.nodes_per_irrep > 0).sum(axis=-1)
 
     def share(self, kind: str) -> Any:
         """Share of the live nodes that are of a kind; NaN if all are dead."""
+        kind = choice("kind", kind, KINDS)
         live = self.live.sum(axis=-1)
         found = (self.kind == kind).sum(axis=-1) / np.maximum(live, 1)
         return np.where(live > 0, found, np.nan)[()]
 
     def phase_gaps(self) -> np.ndarray:
-        r"""Largest arc without a node, in radians, for each real irrep of a cyclic group: (..., irreps).
+        r"""Largest arc without a node, in radians, for each irrep of a cyclic group: (..., irreps).
 
         Of the phases of $\cos(2\pi k(g + h)/M + \varphi + \varphi')$, which is what a node of frequency k
         says about
@@ -106,6 +118,7 @@ class NodeFeatures:
         return gaps.reshape(*lead, -1)
 
 
+@untraced
 def node_features(
     first: Any,
     group: Group,
@@ -119,15 +132,17 @@ def node_features(
     $$ p_k = \frac{\lVert\Pi_k u\rVert^2 + \lVert\Pi_k v\rVert^2}
                   {\sum_{l \ne 0} (\lVert\Pi_l u\rVert^2 + \lVert\Pi_l v\rVert^2)}, \qquad w = [u; Pv] $$
 
-    A conjugate pair of irreps counts as one, as real weights cannot tell them apart. The trivial irrep does
-    not count: constants in u and v change nothing that sums over all pairs see.
+    A conjugate pair of irreps counts as one for real weights, which cannot tell them apart, and as two for
+    complex ones. The trivial irrep does not count: constants in u and v change nothing that sums over all
+    pairs see.
 
     Kinds of nodes, of which the first that holds counts:
 
     - `dead`: shorter than `smallest` times the longest node.
     - `generalising`: more than half of its power, and of either half's, is in one irrep, and random weights
       are not as pure by chance; or its labels' share on the pairs left out is at least ¼, and not by
-      chance.
+      chance. In either case its energy ratio is at least ¼: a node with one half far shorter than the
+      other, or with halves whose product vanishes, has an irrep but says nothing about products.
     - `memorising`: its labels' share on the pairs is at least ¼; or its weights are peaked at a few
       elements, more than random ones are by chance.
     - `undecided`: no pairs are given, or too few.
@@ -178,7 +193,7 @@ def node_features(
     W = _first_layer(first, M)
     least = number("smallest", smallest, at_least=0, at_most=1, advice="Use e.g. 0.1.")
     nodes = np.swapaxes(W, -1, -2)
-    halves = _real_powers(group, pair_power(group, nodes))  # (..., K, 2, irreps)
+    halves = _half_power(group, nodes)  # (..., K, 2, irreps)
     power = halves.sum(axis=-2)
     irrep = 1 + np.argmax(power[..., 1:], axis=-1)
     shares = _shares(power)
@@ -187,22 +202,25 @@ def node_features(
     purity = np.max(shares, axis=-1)
     chance = purity_chance(group, purity, is_complex=np.iscomplexobj(W))
     evidence = None if pairs is None else label_evidence(W, group, pairs, activation)
-    live = norm > least * norm.max(axis=-1, keepdims=True)
+    live = (norm > 0) & (norm >= least * norm.max(axis=-1, keepdims=True))
+    ratio = energy_ratio(group, nodes, power)
     return NodeFeatures(
         group=group, power=power, irrep=irrep, purity=purity, chance=chance,
         inverse_participation=np.sum(shares**2, axis=-1),
         trivial=power[..., 0] / np.where(norm > 0, norm**2, 1.0),
-        norm=norm, agree=agree,
+        norm=norm, agree=agree, energy_ratio=ratio,
         energy=None if evidence is None else evidence.energy,
         labels=evidence,
-        kind=kinds(nodes, live, purity, chance, agree, evidence),
+        kind=kinds(nodes, live, (purity > 0.5) & agree, chance, ratio, evidence),
         cyclic=_cyclic(group, W, irrep),
     )  # fmt: skip
 
 
 def _order(group: Any) -> int:
     if not isinstance(group, Group):
-        raise argument_error("group", "be a Group", group, "Pass e.g. groups.cyclic(7).")
+        raise argument_error(
+            "group", "be a Group", group, "Pass groups.cyclic(7), or groups.Group(table)."
+        )
     if group.order < 2:
         raise argument_error("group", "have at least two elements", group.order)
     return group.order
@@ -216,7 +234,15 @@ def _first_layer(first: Any, M: int) -> np.ndarray:
     return W
 
 
-def _real_powers(group: Group, powers: np.ndarray) -> np.ndarray:
+def _half_power(group: Group, nodes: np.ndarray) -> np.ndarray:
+    """Of both halves in each irrep, shape (..., 2, irreps); conjugates together for real weights.
+
+    The second half is not read backwards: that changes nothing for real weights, and in complex ones it would
+    swap conjugates, where both halves of a maximum are in the same irrep.
+    """
+    powers = irrep_power(group, nodes.reshape(*nodes.shape[:-1], 2, group.order))
+    if np.iscomplexobj(nodes):
+        return powers
     columns = [powers[..., list(real.members)].sum(axis=-1) for real in real_irreps(group)]
     return np.stack(columns, axis=-1)
 
@@ -237,14 +263,13 @@ def _cyclic(group: Group, W: np.ndarray, irrep: np.ndarray) -> CyclicNodes | Non
     M = group.order
     if not np.array_equal(group.table, np.add.outer(np.arange(M), np.arange(M)) % M):
         return None
-    frequencies = np.array(
-        [min(real.members[0], M - real.members[0]) for real in real_irreps(group)]
-    )
-    k = frequencies[irrep]
+    is_complex = np.iscomplexobj(W)
+    numbers = range(M) if is_complex else [real.members[0] for real in real_irreps(group)]
+    k = np.array([min(number, M - number) for number in numbers])[irrep]
     halves = np.stack([W[..., :M, :], W[..., M:, :]], axis=-1)  # (..., M, K, 2)
     waves = np.fft.fft(halves, axis=-3)
     at = np.take_along_axis(waves, k[..., None, :, None], axis=-3)[..., 0, :, :]
-    if np.iscomplexobj(W):  # one rotation each way; the stronger has the phase
+    if is_complex:  # one rotation each way; the stronger has the phase
         back = np.take_along_axis(waves, (M - k)[..., None, :, None], axis=-3)[..., 0, :, :]
         weaker = np.sum(np.abs(at) ** 2, axis=-1) < np.sum(np.abs(back) ** 2, axis=-1)
         at = np.where(weaker[..., None], back, at)

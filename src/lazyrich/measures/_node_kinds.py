@@ -17,6 +17,9 @@ FALSE_POSITIVES = 0.01
 LEARNED = 0.25
 """Labels' share from which on a node has learned: half of what a node of a single irrep has."""
 
+ENERGETIC = 0.25
+"""Energy ratio from which on a node can generalise: a quarter of what random halves in its irreps have."""
+
 DEAD = "dead"
 
 
@@ -50,23 +53,24 @@ def label_evidence(first: np.ndarray, group: Group, pairs: Any, activation: Any)
 def kinds(
     nodes: np.ndarray,
     live: np.ndarray,
-    purity: np.ndarray,
+    in_one_irrep: np.ndarray,
     chance: np.ndarray,
-    agree: np.ndarray,
+    ratio: np.ndarray,
     evidence: LabelEvidence | None,
 ) -> np.ndarray:
     """Words for nodes of shape (..., K, 2M); where the first that holds counts."""
     rate = FALSE_POSITIVES / nodes.shape[-2]
-    pure = (purity > 0.5) & agree & (chance <= rate)
+    generalises = in_one_irrep & (chance <= rate)
     memorises = _peaked(nodes, rate)
     unknown: Any = np.ones_like(live)
     if evidence is not None:
         lasting = (evidence.held_out >= LEARNED) & (evidence.held_out_chance <= rate)
-        pure = pure | lasting
+        generalises = generalises | lasting
         memorises = memorises | (evidence.trained >= LEARNED)
         unknown = np.isnan(evidence.trained)
     words = [DEAD, "generalising", "memorising", "undecided"]
-    return np.select([~live, pure, memorises, unknown], words, default="random")
+    generalises = generalises & (ratio >= ENERGETIC)
+    return np.select([~live, generalises, memorises, unknown], words, default="random")
 
 
 def _peaked(nodes: np.ndarray, rate: float) -> np.ndarray:

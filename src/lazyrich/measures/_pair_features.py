@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import argument_error, compute, whole
+from lazyrich.core import argument_error, as_array, compute, whole
 
 
 def pair_numbers(pairs: Any, num_symbols: int, name: str = "pairs") -> np.ndarray:
@@ -26,7 +26,9 @@ def numpy_activation(
     from lazyrich.models import activation as named
 
     function = named(activation)
-    return lambda z: np.asarray(compute(function, z))
+    return lambda z: (
+        _called(function, z) if np.iscomplexobj(z) else np.asarray(compute(function, z))
+    )
 
 
 def _called(function: Callable[[Any], Any], z: np.ndarray) -> np.ndarray:
@@ -35,7 +37,13 @@ def _called(function: Callable[[Any], Any], z: np.ndarray) -> np.ndarray:
     with jax.enable_x64(
         True
     ):  # a JAX function would cut float64 down otherwise; NumPy's do not mind
-        values = np.asarray(function(z))
+        try:
+            values = as_array(function(z))
+        except TypeError as error:  # what torch's functions say to arrays
+            raise argument_error(
+                "activation", "be a function of NumPy arrays", function,
+                "Wrap torch's: `lambda z: torch.relu(torch.from_numpy(z))`.",
+            ) from error  # fmt: skip
     if values.shape != z.shape or values.dtype.kind not in "fc":
         raise argument_error(
             "activation", f"give real or complex numbers of the shape {z.shape}",

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import argument_error, is_traced, number, real
+from lazyrich.core import argument_error, moderate, number, real, untraced
 from lazyrich.measures._denoised import Denoised, denoised
 from lazyrich.measures._dwell import resting_stretches
 
@@ -29,8 +29,9 @@ class Plateaus:
     """The levels between which a loss curve drops. There is one more level than there are drops.
 
     A curve that falls from the start has no first plateau: its first level is the loss at the first record,
-    with that time as start and end. Likewise the last level of a curve that still falls when the record ends.
-    Printing gives a table.
+    with that time as start and end. Likewise the last level of a curve that still moves when the record ends,
+    and a level at which it turns, as a test loss does that rises again, without a rest. Printing gives a
+    table.
     """
 
     levels: np.ndarray
@@ -47,10 +48,18 @@ class Plateaus:
     """Their uncertainties: the grid, and noise divided by slope."""
     drop_sizes: np.ndarray
     """By how much the loss drops; negative where it rises."""
-    starts_on_plateau: bool
-    """Whether the first level is a plateau."""
-    ends_on_plateau: bool
-    """Whether the last level is a plateau: learning has ended."""
+    rests: np.ndarray
+    """Which levels are plateaus, shape (drops + 1,); others are ends at which the loss moves, and turns."""
+
+    @property
+    def starts_on_plateau(self) -> bool:
+        """Whether the first level is a plateau."""
+        return bool(self.rests[0])
+
+    @property
+    def ends_on_plateau(self) -> bool:
+        """Whether the last level is a plateau: learning has ended."""
+        return bool(self.rests[-1])
 
     @property
     def num_drops(self) -> int:
@@ -60,25 +69,33 @@ class Plateaus:
     @property
     def num_plateaus(self) -> int:
         """How many levels are plateaus, those at the start and at the end included."""
-        return self.levels.size - (not self.starts_on_plateau) - (not self.ends_on_plateau)
+        return int(np.sum(self.rests))
 
     def __str__(self) -> str:
         lines = [f"{_plural(self.num_plateaus, 'plateau')}, {_plural(self.num_drops, 'drop')}"]
         for i, level in enumerate(self.levels):
             loss = f"loss {_rounded(level, self.level_uncertainties[i])}"
-            if i == 0 and not self.starts_on_plateau:
-                lines.append(f"  start    falling from {self.starts[i]:.4g}, {loss}")
-            elif i == self.num_drops and not self.ends_on_plateau:
-                lines.append(f"  end      still falling at {self.ends[i]:.4g}, {loss}")
-            else:
+            if self.rests[i]:
                 lines.append(f"  plateau  from {self.starts[i]:.4g} to {self.ends[i]:.4g}, {loss}")
+            elif i == 0:
+                lines.append(f"  start    {self._motion(i)} from {self.starts[i]:.4g}, {loss}")
+            elif i == self.num_drops:
+                lines.append(
+                    f"  end      still {self._motion(i - 1)} at {self.ends[i]:.4g}, {loss}"
+                )
+            else:
+                lines.append(f"  turn     at {self.starts[i]:.4g}, {loss}")
             if i < self.num_drops:
                 when = _rounded(self.drop_times[i], self.drop_time_uncertainties[i])
                 kind = "drop " if self.drop_sizes[i] > 0 else "rise "
                 lines.append(f"  {kind}    at {when}, by {abs(self.drop_sizes[i]):.3g}")
         return "\n".join(lines)
 
+    def _motion(self, drop: int) -> str:
+        return "falling" if self.drop_sizes[drop] > 0 else "rising"
 
+
+@untraced
 def plateaus(
     time: Any, loss: Any, *, smallest_drop: float = 0.02, shortest: float = 2.0
 ) -> Plateaus:
@@ -90,6 +107,9 @@ def plateaus(
     flat. The end counts as a plateau, one, if the loss moved by less than `smallest_drop` in the second half
     of the time since the last drop: an exponential decay ends on a plateau at 0, a power law does once little
     is left. Steps and logarithmic grids both do; time may start at 0; rises count as drops of negative size.
+    Where the loss turns without a rest, by more than a drop, the turn is a level that is no plateau.
+
+    A plateau needs three records; a stair with fewer may be taken for a part of the fall.
 
     Noise is estimated from the record, also where it depends on the level, and drops that it may fake do not
     count. It must be independent from record to record: thin a running average by its window before.
@@ -165,12 +185,8 @@ class _Drop(NamedTuple):
 
 
 def _record(time: Any, loss: Any) -> tuple[np.ndarray, np.ndarray]:
-    t = real("time", time, at_least=0, advice="Pass the recorded times.")
+    t = moderate("time", time, at_least=0, advice="Pass the recorded times.")
     y = real("loss", loss, advice="Remove or repair non-finite records first.")
-    if is_traced(t, y):
-        raise argument_error(
-            "time and loss", "be known now", "traced arrays", "Measure outside `jit`."
-        )
     if t.ndim != 1 or t.size < FEWEST_RECORDS:
         requirement = f"have the shape (time,) with at least {FEWEST_RECORDS} entries"
         raise argument_error("time", requirement, t.shape, "Record more often.")
@@ -194,10 +210,41 @@ def _levels(record: _Record, shortest: float) -> list[_Level]:
             joined = _rest(record, pair[0].first, pair[1].last)
             found = sorted([level for level in found if level not in pair] + [joined])
             continue
+        levels = _with_turns(record, levels)
         short = _shortest_unsound(record, levels, shortest)
         if short is None:
             return levels
         found.remove(short)
+
+
+def _with_turns(record: _Record, levels: list[_Level]) -> list[_Level]:
+    """Levels, and between two of them where the curve lies beyond both, by more than a drop or noise."""
+    whole = levels[:1]
+    for before, after in itertools.pairwise(levels):
+        turn = _turn(record, before, after)
+        between = [] if turn is None else _with_turns(record, [before, turn, after])[1:-1]
+        whole += [*between, after]
+    return whole
+
+
+def _turn(record: _Record, before: _Level, after: _Level) -> _Level | None:
+    curve = record.curve
+    inside = np.arange(before.last + 1, after.first)
+    if not inside.size:
+        return None
+    mean, low, high = curve.mean[inside], *sorted((before.loss, after.loss))
+    beyond = np.maximum(low - mean, mean - high)
+    noise = np.sqrt(curve.error[inside] ** 2 + before.error**2 + after.error**2)
+    excess = beyond / np.maximum(record.band, SIGNIFICANCE * noise)
+    i = int(inside[np.argmax(excess)])
+    return _at(curve, i) if np.max(excess) > 1 else None
+
+
+def _at(curve: Denoised, i: int) -> _Level:
+    """A level at one record, where the curve does not rest."""
+    # local means lag behind where the curve moves on one side only, by up to the noise of a record
+    uncertainty = max(float(curve.noise[i]), float(curve.error[i]))
+    return _Level(i, i, i, float(curve.mean[i]), uncertainty, float(curve.error[i]), False)
 
 
 def _candidates(record: _Record) -> list[_Level]:
@@ -239,23 +286,27 @@ def _mean_error(noise: np.ndarray) -> float:
 def _with_ends(record: _Record, found: list[_Level]) -> list[_Level]:
     """Levels at the first and last record, too, where no plateau reaches them."""
     curve, last = record.curve, record.time.size - 1
-    first_end, last_end = (
-        _Level(i, i, i, float(curve.mean[i]), float(curve.error[i]), float(curve.error[i]), False)
-        for i in (0, last)
-    )
-    before = [] if found and found[0].first == 0 else [first_end]
-    after = [] if found and found[-1].last == last else [last_end]
+    before = [] if found and found[0].first == 0 else [_at(curve, 0)]
+    after = [] if found and found[-1].last == last else [_at(curve, last)]
     return before + found + after
 
 
 def _most_alike(record: _Record, levels: list[_Level]) -> tuple[_Level, _Level] | None:
-    """Neighbours whose difference is too small to count as a drop, or may be noise."""
+    """Neighbours whose difference is too small to count as a drop, or may be noise.
+
+    Two plateaus are one if only a burst parts them; an end that does not rest is not where the loss turns.
+    """
 
     def size(pair: tuple[_Level, _Level]) -> float:
         noise = SIGNIFICANCE * np.hypot(pair[0].error, pair[1].error)
         return float(abs(pair[0].loss - pair[1].loss) / max(record.band, noise))
 
-    pair = min(itertools.pairwise(levels), key=size, default=None)
+    pairs = [
+        (a, b)
+        for a, b in itertools.pairwise(levels)
+        if (a.rests and b.rests) or _turn(record, a, b) is None
+    ]
+    pair = min(pairs, key=size, default=None)
     return pair if pair is not None and size(pair) < 1 else None
 
 
@@ -370,10 +421,9 @@ def _result(record: _Record, levels: list[_Level], unit: float) -> Plateaus:
     drops = [_drop(record, *pair) for pair in itertools.pairwise(levels)]
     starts = np.array([t[0], *(drop.tenths[1] for drop in drops)])
     ends = np.array([*(drop.tenths[0] for drop in drops), t[-1]])
-    if not levels[0].rests:
-        ends[0] = t[0]
-    if not levels[-1].rests:
-        starts[-1] = t[-1]
+    for i, level in enumerate(levels):
+        if not level.rests:
+            starts[i] = ends[i] = t[level.middle]
     return Plateaus(
         levels=unit * np.array([level.loss for level in levels]),
         level_uncertainties=unit * np.array([level.uncertainty for level in levels]),
@@ -382,8 +432,7 @@ def _result(record: _Record, levels: list[_Level], unit: float) -> Plateaus:
         drop_times=np.array([drop.time for drop in drops]),
         drop_time_uncertainties=np.array([drop.uncertainty for drop in drops]),
         drop_sizes=unit * np.array([drop.size for drop in drops]),
-        starts_on_plateau=levels[0].rests,
-        ends_on_plateau=levels[-1].rests,
+        rests=np.array([level.rests for level in levels]),
     )
 
 
@@ -398,4 +447,5 @@ def _rounded(value: float, uncertainty: float) -> str:
     decimals = max(-math.floor(math.log10(uncertainty)), 0)
     if decimals <= 6 and abs(value) < 1e6:
         return f"{value:.{decimals}f} ± {uncertainty:.{decimals}f}"
-    return f"{value:.2g} ± {uncertainty:.1g}"
+    digits = math.log10(abs(value) / uncertainty) + 1 if value else 1.0
+    return f"{value:.{round(min(max(digits, 2), 4))}g} ± {uncertainty:.1g}"

@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import argument_error, number
+from lazyrich.core import argument_error, centred, number, untraced
 from lazyrich.measures._backpropagated_gradient import second_layer
-from lazyrich.measures._hidden_arrays import centred, each, gathered, hidden_features, target_rows
+from lazyrich.measures._hidden_arrays import each, gathered, hidden_features, target_rows
 
 
 class RidgeDistance(NamedTuple):
@@ -21,15 +21,17 @@ class RidgeDistance(NamedTuple):
     outputs: Any
 
 
+@untraced
 def ridge_distance(
     features: Any, targets: Any, second: Any, ridge: Any, *, centring: str = "samples"
 ) -> RidgeDistance:
     r"""Distance of V from the ridge solution on the features of this moment.
 
-    $$ V_\mathrm{ridge} = (\tilde F^\top\tilde F + \eta)^{-1}\tilde F^\top\tilde Y $$
+    $$ V_\mathrm{ridge} = (\tilde F^*\tilde F + \eta)^{-1}\tilde F^*\tilde Y $$
 
     Args:
-        features: F on the training samples, shape (..., samples, nodes).
+        features: F on the training samples, shape (..., samples, nodes), real or complex; complex residuals
+            count by their squared modulus, and $F^*$ is the conjugate transpose.
         targets: classes of an integer type, shape (..., samples), or rows, shape (..., samples, classes).
         second: V, shape (..., nodes, classes).
         ridge: η ≥ 0 of $\frac12\lVert\tilde Y - \tilde F V\rVert^2 + \frac\eta2\lVert V\rVert^2$. Training
@@ -64,8 +66,6 @@ def ridge_distance(
 
 
 def _one(eta: float, centring: str, F: np.ndarray, Y: np.ndarray, V: np.ndarray) -> tuple[Any, Any]:
-    if np.iscomplexobj(F) or np.iscomplexobj(V):  # the output is the real part of FV
-        F, V = np.hstack([np.real(F), -np.imag(F)]), np.vstack([np.real(V), np.imag(V)])
     if centring in ("samples", "both"):
         F = centred(F)
     V_ridge = _solve(F, centred(Y, centring), eta)
@@ -87,6 +87,7 @@ def _solve(F: np.ndarray, Y: np.ndarray, eta: float) -> np.ndarray:
                 "V is not unique without it; use a small ridge.",
             )  # fmt: skip
         return np.linalg.lstsq(F, Y, rcond=None)[0]
-    if n < K:  # (FᵀF + η)⁻¹Fᵀ = Fᵀ(FFᵀ + η)⁻¹, the smaller matrix
-        return F.T @ np.linalg.solve(F @ F.T + eta * np.eye(n), Y)
-    return np.linalg.solve(F.T @ F + eta * np.eye(K), F.T @ Y)
+    back = F.conj().T
+    if n < K:  # (F*F + η)⁻¹F* = F*(FF* + η)⁻¹, the smaller matrix
+        return back @ np.linalg.solve(F @ back + eta * np.eye(n), Y)
+    return np.linalg.solve(back @ F + eta * np.eye(K), back @ Y)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import argument_error, count, is_traced, number, real
+from lazyrich.core import argument_error, count, moderate, number, untraced
 from lazyrich.measures._certificate import SaddleCertificate
 from lazyrich.measures._extreme_eigenvalues import (
     Spectrum,
@@ -23,6 +23,7 @@ NOISE_FACTOR = 4.0
 """Gradients up to this many times the noise count as zero: three samples may underrate it."""
 
 
+@untraced
 def saddle_certificate(
     gradient: Callable[[Any], Any],
     hessian_product: Callable[[Any, Any], Any],
@@ -39,7 +40,9 @@ def saddle_certificate(
     On a plateau the gradient is small and not zero. How small is small enough depends on the curvature,
     so no bound on the gradient is used. Newton's method is started at the weights. They are near a fixed
     point if it ends within the radius, where the gradient is $10^{-10}$ of the first or rounding noise:
-    what it changes by when the weights change in their last digit. The Hessian is taken there.
+    what it changes by when the weights change in their last digit; and if its steps shrink, as they do not on
+    the way to a gradient that vanishes only at infinity, that of cross-entropy on separable classes. The
+    Hessian is taken there.
 
     An eigenvalue counts as zero if it is within the rounding error of the dtype that the functions
     return, the asymmetry found in the products, or what the Hessian still changed in Newton's last step.
@@ -62,7 +65,8 @@ def saddle_certificate(
         accuracy: error of Lanczos' eigenvalues, as a share of the largest.
 
     Returns:
-        A `SaddleCertificate`. A negative eigenvalue beyond its error proves a saddle. That Lanczos found
+        A `SaddleCertificate`. A negative eigenvalue beyond its error proves a saddle, also where Lanczos
+        finds one that its `accuracy` would count as zero; then the index is a lower bound. That Lanczos found
         none is strong evidence, no proof: it starts from a random vector.
 
     Example:
@@ -102,15 +106,13 @@ class _Options:
 
 
 def _arguments(gradient: Any, product: Any, weights: Any) -> tuple[np.ndarray, Landscape]:
-    if is_traced(weights):
-        raise argument_error("weights", "be known now", "traced arrays", "Measure outside `jit`.")
-    w = real("weights", weights, advice="Pass finite weights as one flat array.")
+    w = moderate("weights", weights, advice="Pass finite weights as one flat array.")
     if w.ndim != 1 or w.size == 0:
         raise argument_error(
             "weights",
             "have the shape (weights,) with at least one",
             w.shape,
-            "`adapters.derivatives` flattens those of a JAX loss.",
+            "`adapters.derivatives` flattens those of a JAX loss, `parameters_to_vector` torch's.",
         )
     return w, Landscape(gradient, product, w.size)
 
@@ -163,6 +165,11 @@ def _spectrum(
     accuracy = max(options.accuracy, uncertainty / scale if scale else 0.0)
     zero = accuracy * scale if given is None else given
     found = lanczos_spectrum(product, dimension, scale, zero, min(accuracy, 0.1), options.max_index)
+    error = float(found.errors[0] + uncertainty)
+    if (
+        given is None and -zero <= found.values[0] < -error
+    ):  # others of this size were not looked for
+        return found._replace(holds_all_negative=False), error
     return found, zero
 
 

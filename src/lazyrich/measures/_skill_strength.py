@@ -4,7 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import argument_error, is_traced, real
+from lazyrich.core import argument_error, real, untraced
+
+LARGEST = 1e70
+"""Numbers up to which fourth powers are no infinities."""
 
 
 class SkillStrength(NamedTuple):
@@ -14,6 +17,7 @@ class SkillStrength(NamedTuple):
     uncertainty: Any
 
 
+@untraced
 def skill_strength(outputs: Any, skills: Any) -> SkillStrength:
     r"""The linear correlation of a learned function with each skill.
 
@@ -43,14 +47,15 @@ def skill_strength(outputs: Any, skills: Any) -> SkillStrength:
     """
     f = real("outputs", outputs, advice="Pass the network's outputs, without NaN.")
     g = real("skills", skills, advice="Pass the skill functions at the samples.")
-    if is_traced(f, g):
-        raise argument_error("outputs", "be known now", "traced arrays", "Measure outside `jit`.")
     if g.ndim != 2 or 0 in g.shape:
         raise argument_error("skills", "have the shape (samples, skills)", g.shape)
     if f.ndim < 1 or f.shape[-1] != g.shape[0]:
         raise argument_error(
-            "outputs", f"have the shape (..., {g.shape[0]}) to fit `skills`", f.shape
-        )
+            "outputs", f"have the shape (..., {g.shape[0]}) to fit `skills`", f.shape,
+            "Pass one output: `outputs[..., 0]` of a column.",
+        )  # fmt: skip
+    for name, array in (("outputs", f), ("skills", g)):
+        real(name, array, at_least=-LARGEST, at_most=LARGEST, advice="Rescale it.")
     power = np.sum(g**2, axis=0)
     if not np.all(power > 0):
         raise argument_error(

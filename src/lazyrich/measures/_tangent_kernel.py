@@ -6,7 +6,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import ArgumentError, argument_error, count, number, real
+from lazyrich.core import (
+    ArgumentError,
+    argument_error,
+    as_array,
+    count,
+    flag,
+    items,
+    moderate,
+    number,
+    real,
+    untraced,
+    whole,
+)
 
 EXACT_LIMIT = 4e12
 """Multiplications up to which the kernel is exact by default, about a minute on two cores."""
@@ -14,17 +26,30 @@ EXACT_LIMIT = 4e12
 MAX_BYTES = 2**29
 """Memory for rows of the Jacobian by default: 512 MB."""
 
+MAX_NUMBERS = 2**29
+"""Numbers that a sketch may keep: 4 GiB."""
+
+LARGEST = 1e70
+"""Entries up to which fourth powers are no infinities."""
+
 
 class TangentKernel(NamedTuple):
     """A kernel, how it was found, its relative standard error in Frobenius' norm (0 where exact), its sketch.
 
-    The sketch has the outputs' changes along all directions, shape (directions, n, c).
+    The sketch has the outputs' changes along all directions, shape (directions, n, c). Of a full kernel each
+    point has as many rows as there are outputs.
     """
 
     kernel: np.ndarray
     method: str
     uncertainty: float
     sketch: np.ndarray | None = None
+    rows_per_point: int = 1
+
+
+def kernel_matrix(kernel: Any) -> Any:
+    """The matrix of what `tangent_kernel` returns; anything else as it is."""
+    return kernel.kernel if isinstance(kernel, TangentKernel) else kernel
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,30 +94,42 @@ class JacobianProducts:
 
     def some_rows(self, numbers: np.ndarray) -> np.ndarray:
         """These rows, shape (b, P), checked."""
+        last = self.num_points * self.num_outputs - 1
+        numbers = whole("numbers", numbers, at_least=0, at_most=last).astype(int)
+        if numbers.ndim != 1:
+            raise argument_error("numbers", "have the shape (rows,)", numbers.shape)
         if self.rows is not None:
-            found = np.asarray(self.rows(numbers))
+            found = as_array(self.rows(numbers))
         elif self.transposed is not None:
             hot = np.zeros(self.num_points * self.num_outputs)
             found = np.empty((len(numbers), self.num_weights))
             for row, number in zip(found, numbers, strict=True):
                 hot[number] = 1
-                row[:] = np.ravel(self.transposed(hot.reshape(self.num_points, self.num_outputs)))
+                cotangent = hot.reshape(self.num_points, self.num_outputs)
+                row[:] = as_array(self.transposed(cotangent)).ravel()
                 hot[number] = 0
         else:
             raise argument_error("rows", "be given for an exact kernel", None, "Or use a sketch.")
         return _finite("rows", found, (len(numbers), self.num_weights))
 
+    @untraced
     def change(self, direction: np.ndarray) -> np.ndarray:
         """The outputs' change along a direction, shape (n, c), checked."""
         if self.product is None:
             raise argument_error("product", "be given for a sketch", None, "Pass J times a vector.")
-        found = np.asarray(self.product(direction))
+        direction = real("direction", direction)
+        if direction.shape != (self.num_weights,):
+            raise argument_error(
+                "direction", f"have the shape ({self.num_weights},)", direction.shape
+            )
+        found = as_array(self.product(direction.copy()))  # PyTorch warns of read-only arrays
         shape = (self.num_points, self.num_outputs)
-        if found.size == np.prod(shape):
+        if found.ndim == 1 and found.size == np.prod(shape):  # (c, n) would be read the wrong way
             found = found.reshape(shape)
         return _finite("product", found, shape)
 
 
+@untraced
 def tangent_kernel(
     jacobian: Any,
     *,
@@ -119,7 +156,7 @@ def tangent_kernel(
         jacobian: an array, shape (n, c, P) or (n, P) for one output; or `JacobianProducts`.
         full: Θ, shape (n c, n c), instead of its trace over outputs K, shape (n, n).
         method: `"exact"`, `"sketch"`, or `"auto"`: exact up to 4e12 multiplications, $n^2 c P$ for K and
-            $n^2c^2P$ for Θ, and where rows can be had.
+            $n^2c^2P$ for Θ, and where rows can be had. An array is never sketched.
         max_bytes: memory for rows of the Jacobian. Two rows are the least.
         num_directions: m of a sketch.
         seed: of the directions.
@@ -141,8 +178,16 @@ def tangent_kernel(
     """
     if method not in ("auto", "exact", "sketch"):
         raise argument_error("method", 'be "auto", "exact" or "sketch"', method)
+    full = flag("full", full)
     if not isinstance(jacobian, JacobianProducts):
-        return TangentKernel(_dense(jacobian, full), "jacobian", 0.0)
+        dense = _dense(jacobian, full)
+        if method == "sketch":
+            raise argument_error(
+                "method", 'be "auto" or "exact" for a Jacobian that is there', method,
+                "Pass `JacobianProducts` for a sketch.",
+            )  # fmt: skip
+        return TangentKernel(dense, "jacobian", 0.0, None, len(dense) // len(as_array(jacobian)))
+    per_point = jacobian.num_outputs if full else 1
     if method == "auto":
         n, c, P = jacobian.num_points, jacobian.num_outputs, jacobian.num_weights
         cheap = float(n) ** 2 * c * (c if full else 1) * P <= EXACT_LIMIT
@@ -150,12 +195,14 @@ def tangent_kernel(
         method = "exact" if exact else "sketch"
     if method == "exact":
         limit = number("max_bytes", max_bytes, above=0, advice="Use e.g. 2**29.")
-        return TangentKernel(_blocks(jacobian, full, limit), "exact", 0.0)
-    m = count("num_directions", num_directions, at_least=2, advice="Use e.g. 1000.")
-    return _sketch(jacobian, full, m, count("seed", seed, at_least=0))
+        return TangentKernel(_blocks(jacobian, full, limit), "exact", 0.0, None, per_point)
+    m = _num_directions(num_directions, jacobian)
+    found = _sketch(jacobian, full, m, count("seed", seed, at_least=0))
+    return found._replace(rows_per_point=per_point)
 
 
-def layered_tangent_kernel(layers: Sequence[tuple[Any, Any]]) -> np.ndarray:
+@untraced
+def layered_tangent_kernel(layers: Sequence[tuple[Any, Any]]) -> TangentKernel:
     r"""The exact tangent kernel of a network of dense layers, without its Jacobian.
 
     $$ K_{ij} = \sum_l (h^l_i \cdot h^l_j) \sum_o \delta^l_{io} \cdot \delta^l_{jo}, \qquad
@@ -170,39 +217,44 @@ def layered_tangent_kernel(layers: Sequence[tuple[Any, Any]]) -> np.ndarray:
             (n, c, width out), or (n, width out) for one output. A layer with bias has a last input of 1.
 
     Returns:
-        K, shape (n, n).
+        The kernel K, shape (n, n), the method `"layers"` and the error 0.
 
     Example:
         >>> import numpy as np
         >>> from lazyrich.measures import layered_tangent_kernel
         >>> x, w, v = np.eye(2), np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[1.0], [3.0]])
         >>> slopes = np.broadcast_to(v.T, (2, 1, 2))  # f = x w v
-        >>> layered_tangent_kernel([(x, slopes), (x @ w, np.ones((2, 1, 1)))])
+        >>> layered_tangent_kernel([(x, slopes), (x @ w, np.ones((2, 1, 1)))]).kernel
         array([[15.,  2.],
                [ 2., 11.]])
     """
+    layers = items("layers", layers, advice="Pass [(inputs, slopes), …].")
     if len(layers) == 0:
         raise argument_error("layers", "hold at least one layer", layers)
     total = None
-    for index, (inputs, slopes) in enumerate(layers):
-        h = real(f"layers[{index}][0]", inputs, advice="Pass the layer's inputs, shape (n, width).")
-        delta = real(f"layers[{index}][1]", slopes, advice="Pass the slopes, shape (n, c, width).")
+    bounds: dict[str, Any] = {"at_least": -LARGEST, "at_most": LARGEST}
+    for index, layer in enumerate(layers):
+        name = f"layers[{index}]"
+        if not isinstance(layer, tuple | list) or len(layer) != 2:
+            raise argument_error(name, "be a pair of inputs and slopes", layer)
+        h = real(f"{name}[0]", layer[0], advice="Pass inputs, shape (n, width).", **bounds)
+        delta = real(f"{name}[1]", layer[1], advice="Pass slopes, shape (n, c, width).", **bounds)
         delta = delta[:, None] if delta.ndim == 2 else delta
         if h.ndim != 2 or delta.ndim != 3 or len(h) != len(delta):
             raise argument_error(
                 f"layers[{index}]", "be inputs (n, width in) and slopes (n, c, width out)",
-                (h.shape, np.shape(slopes)),
+                (h.shape, as_array(layer[1]).shape),
             )  # fmt: skip
         if total is not None and len(total) != len(h):
             raise argument_error(f"layers[{index}]", f"have {len(total)} points as others", len(h))
         flat = delta.reshape(len(h), -1)
         part = (h @ h.T) * (flat @ flat.T)
         total = part if total is None else total + part
-    return total  # pyright: ignore[reportReturnType]
+    return TangentKernel(total, "layers", 0.0)  # pyright: ignore[reportArgumentType]
 
 
 def _dense(jacobian: Any, full: bool) -> np.ndarray:
-    J = real("jacobian", jacobian, advice="Pass an array without NaN, or `JacobianProducts`.")
+    J = moderate("jacobian", jacobian, advice="Pass an array without NaN, or `JacobianProducts`.")
     if J.ndim not in (2, 3) or 0 in J.shape:
         raise argument_error("jacobian", "have the shape (n, c, P), or (n, P)", J.shape)
     rows = J.reshape(-1, J.shape[-1]) if full else J.reshape(len(J), -1)
@@ -246,6 +298,12 @@ def _pieces(
     for start in range(0, len(numbers), size):
         part = slice(start, min(start + size, len(numbers)))
         yield part, products.some_rows(numbers[part])
+
+
+def _num_directions(given: Any, products: JacobianProducts) -> int:
+    """m, unless the changes along so many directions do not fit into memory."""
+    most = MAX_NUMBERS // (products.num_points * products.num_outputs)
+    return count("num_directions", given, at_least=2, at_most=most, advice="Use e.g. 1000.")
 
 
 def _sketch(products: JacobianProducts, full: bool, m: int, seed: int) -> TangentKernel:

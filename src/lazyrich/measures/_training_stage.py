@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import argument_error, number
+from lazyrich.core import argument_error, number, untraced
 from lazyrich.groups import Group
 from lazyrich.measures._backpropagated_gradient import backpropagated_gradient, second_layer
 from lazyrich.measures._class_share import label_directions, share_of
@@ -40,7 +40,8 @@ LIVE = 0.1
 
 
 class StageEvidence(NamedTuple):
-    r"""What a stage is read off. Numbers, or arrays over runs and times; NaN for what was not asked for.
+    r"""What a stage is read off. Numbers, or arrays over runs and times; NaN for what was not asked for
+    or is not defined: angles with what vanishes, shares of complex activations.
 
     Attributes:
         turned: $1 - \cos^2$ between a node's weights and those at the start, the part of its squared length
@@ -87,6 +88,7 @@ class TrainingStage:
 
     def reason(self, index: Any = ()) -> str:
         """Why, in one sentence, for the run and time at an index."""
+        index = _index(index, np.shape(self.stage))
         word = str(np.asarray(self.stage)[index])
         found = {
             name: float(np.asarray(value)[index]) for name, value in self.evidence._asdict().items()
@@ -102,6 +104,7 @@ class TrainingStage:
         return f"{word}: {', '.join(said)}"
 
 
+@untraced
 def training_stage(
     first: Any,
     second: Any,
@@ -174,7 +177,7 @@ def training_stage(
     V = second_layer(second, W.shape[-1])
     W0 = W[..., :0] if start is None else _start(start, W)
     call = _feature_function(features, W)
-    k = class_numbers("labels", labels, np.size(labels), V.shape[-1])
+    k = class_numbers("labels", labels, None, V.shape[-1], one_run=True)
     data = _Data(
         k, label_directions(k, inputs, k.size), group,
         None if ridge is None else number("ridge", ridge, at_least=0, advice="Use n·wd/2."), centring,
@@ -187,6 +190,17 @@ def training_stage(
     ]
     evidence = StageEvidence(*gathered(rows, lead))
     return TrainingStage(_stages(evidence, group is not None), evidence)
+
+
+def _index(index: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    place = index if isinstance(index, tuple) else (index,)
+    fits = len(place) == len(shape) and all(
+        isinstance(i, int | np.integer) and not isinstance(i, bool) and -n <= i < n
+        for i, n in zip(place, shape, strict=True)
+    )
+    if not fits:
+        raise argument_error("index", f"be that of one of the stages, shape {shape}", index)
+    return place
 
 
 class _Data(NamedTuple):
@@ -219,6 +233,10 @@ def _evidence(
     later_W: Any,
     later_V: Any,
 ) -> tuple[float, ...]:
+    if len(F) != data.labels.size:
+        raise argument_error(
+            "features", f"have {data.labels.size} samples, one for each of `labels`", len(F)
+        )
     norm, nan = np.linalg.norm(W, axis=0), float("nan")
     live = norm > LIVE * norm.max()
     known = F, data.labels, V
@@ -284,7 +302,8 @@ def _later(later: Any, W: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.nda
 
 def _feature_function(features: Any, W: np.ndarray) -> Callable[[np.ndarray, Any], np.ndarray]:
     if callable(features):
-        return lambda one, index: hidden_features(features(one))
+        # a copy: PyTorch warns of arrays that cannot be written, as views of a record are
+        return lambda one, index: hidden_features(features(one.copy()))
     F = hidden_features(features)
     if F.shape[-1] != W.shape[-1] or F.shape[:-2] != W.shape[:-2]:
         raise argument_error(

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import argument_error, is_traced, real
+from lazyrich.core import argument_error, as_array, moderate, real
 
 
 def unit_arrays(
@@ -19,12 +19,9 @@ def unit_arrays(
     With `over_time` a leading time axis is allowed. Outgoing weights may lack their last axis; then N_v is 1.
     """
     first, second = names
-    if is_traced((incoming, outgoing)):
-        raise argument_error(
-            f"{first} and {second}", "be known now", "traced arrays", "Measure outside `jit`."
-        )
-    u = real(first, incoming, advice="Pass finite weights, shape (units, N_u).")
-    v = real(second, outgoing, advice="Pass finite weights, shape (units, N_v).")
+    check = moderate if over_time else real  # what is conserved are squares
+    u = check(first, incoming, advice="Pass finite weights, shape (units, N_u).")
+    v = check(second, outgoing, advice="Pass finite weights, shape (units, N_v).")
     if u.ndim not in ((2, 3) if over_time else (2,)) or u.size == 0:
         either = " or (time, units, N_u)" if over_time else ""
         raise argument_error(first, f"have the shape (units, N_u){either}", u.shape)
@@ -33,8 +30,9 @@ def unit_arrays(
     if v.ndim != u.ndim or v.shape[:-1] != u.shape[:-1] or v.size == 0:
         units = ", ".join(map(str, u.shape[:-1]))
         raise argument_error(
-            second, f"have the shape ({units}, N_v) to fit `{first}`", np.shape(outgoing)
-        )
+            second, f"have the shape ({units}, N_v) to fit `{first}`", as_array(outgoing).shape,
+            "Both have a row for each unit: transpose the second `Linear.weight` of torch.",
+        )  # fmt: skip
     return u, v
 
 

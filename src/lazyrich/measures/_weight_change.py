@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import argument_error, whole
+from lazyrich.core import argument_error, untraced
 from lazyrich.measures._hidden_arrays import matrices
 
 
@@ -12,7 +12,7 @@ class WeightChange(NamedTuple):
     """Cosine distances between two moments.
 
     Attributes:
-        whole: of the whole matrix, a number or an array over runs and times.
+        whole: of the whole matrix, a number or an array over runs and times; NaN for a matrix of zeros.
         nodes: of every node, shape (..., nodes); NaN for a node without weights at one of the moments.
     """
 
@@ -20,6 +20,7 @@ class WeightChange(NamedTuple):
     nodes: Any
 
 
+@untraced
 def weight_change(before: Any, after: Any, *, node_axis: int = -1) -> WeightChange:
     r"""Cosine distance between weights at two moments, of the matrix and of every node.
 
@@ -30,7 +31,7 @@ def weight_change(before: Any, after: Any, *, node_axis: int = -1) -> WeightChan
     The right-hand side is computed: one minus a cosine would lose distances below 1e-16, which consecutive
     epochs late in training reach. Distances over different numbers of epochs do not compare: while weights
     move straight on, they grow as the number squared. So record each epoch of a logarithmic grid and the
-    next one: `record[1::2]` and `record[::2]` of `consecutive_epochs(grid)`.
+    next one, as `simulate.FeatureLearning` does with `records=("change",)`.
 
     Args:
         before: weights, shape (..., rows, columns), real or complex; leading axes are runs and times.
@@ -54,7 +55,7 @@ def weight_change(before: Any, after: Any, *, node_axis: int = -1) -> WeightChan
         >>> found.nodes.round(4), round(float(found.whole), 4)
         (array([0.    , 0.2929]), 0.1835)
     """
-    if node_axis not in (-1, -2):
+    if not isinstance(node_axis, int) or node_axis not in (-1, -2):
         raise argument_error(
             "node_axis", "be -1 or -2", node_axis, "Use -1 for the first layer, -2 for the second."
         )
@@ -69,32 +70,6 @@ def weight_change(before: Any, after: Any, *, node_axis: int = -1) -> WeightChan
     others = -2 if node_axis == -1 else -1
     nodes = _distance(a, b, (others,))
     return WeightChange(_distance(a, b, (-2, -1))[()], nodes)
-
-
-def consecutive_epochs(epochs: Any) -> np.ndarray:
-    """Every epoch of a grid and the one after it, so that a record on them gives changes per epoch.
-
-    Args:
-        epochs: whole numbers ≥ 0, increasing, shape (times,). Epochs that follow each other would share
-            records; they are thinned: an epoch is left out if the one before it in the result is its
-            neighbour.
-
-    Returns:
-        Epochs e₀, e₀ + 1, e₁, e₁ + 1, …: an even number, increasing.
-
-    Example:
-        >>> from lazyrich.measures import consecutive_epochs
-        >>> consecutive_epochs([0, 1, 2, 10, 100])
-        array([  0,   1,   2,   3,  10,  11, 100, 101])
-    """
-    grid = whole("epochs", epochs, at_least=0, advice="Pass a grid such as [1, 10, 100].")
-    if grid.ndim != 1 or grid.size == 0 or np.any(np.diff(grid) <= 0):
-        raise argument_error("epochs", "increase strictly, shape (times,)", epochs)
-    kept: list[int] = []
-    for epoch in grid.astype(int):
-        if not kept or epoch > kept[-1]:
-            kept += [int(epoch), int(epoch) + 1]
-    return np.array(kept)
 
 
 def _distance(a: np.ndarray, b: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:

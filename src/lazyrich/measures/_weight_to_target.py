@@ -4,9 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import argument_error, count, is_traced, real
+from lazyrich.core import argument_error, count, moderate, real, untraced
+from lazyrich.measures._tangent_kernel import kernel_matrix
 
 
+@untraced
 def weight_to_target_ratio(weights: Any, kernel: Any, targets: Any, *, degree: int = 2) -> Any:
     r"""The weight-to-target ratio of any network on a data set: large is lazy, small is rich.
 
@@ -55,12 +57,10 @@ def weight_to_target_ratio(weights: Any, kernel: Any, targets: Any, *, degree: i
         >>> (a @ a + b @ b) / 2 / 0.5
         np.float64(6.25)
     """
-    theta = real("weights", weights, advice="Pass all weights without NaN, in one array.")
-    K = real("kernel", kernel, advice="Pass a kernel matrix without NaN.")
-    y = real("targets", targets, advice="Pass the targets of the probe batch.")
+    theta = moderate("weights", weights, advice="Flatten them into one array without NaN.")
+    K = real("kernel", kernel_matrix(kernel), advice="Pass a kernel matrix without NaN.")
+    y = moderate("targets", targets, advice="Pass the targets of the probe batch.")
     L = count("degree", degree, advice="Pass the number of layers.")
-    if is_traced(theta, K, y):
-        raise argument_error("weights", "be known now", "a traced array", "Measure outside `jit`.")
     if theta.size == 0:
         raise argument_error("weights", "not be empty", theta.shape)
     if y.ndim not in (1, 2) or y.size == 0:

@@ -60,7 +60,12 @@ def activation(name: "str | Callable[[Any], Any]") -> Callable[[Any], Any]:
         >>> float(activation("quadratic")(3.0))
         9.0
     """
-    return name if callable(name) else _named(name)[0]
+    return activation_of("activation", name)
+
+
+def activation_of(argument: str, name: "str | Callable[[Any], Any]") -> Callable[[Any], Any]:
+    """`activation`, for an argument of another name."""
+    return name if callable(name) else _named(name, argument)[0]
 
 
 def activation_kind(name: "str | Callable[[Any], Any]") -> UnitKind:
@@ -78,9 +83,9 @@ POWERS = {"linear": 1, "quadratic": 2, "cubic": 3}
 """Activations that are powers."""
 
 
-def _named(name: str) -> tuple[Callable[[Any], Any], UnitKind]:
+def _named(name: str, argument: str = "activation") -> tuple[Callable[[Any], Any], UnitKind]:
     if not isinstance(name, str) or name not in _NAMED:
         raise argument_error(
-            "activation", f"be a function or one of {', '.join(_NAMED)}", name, "Pass e.g. 'tanh'."
+            argument, f"be a function or one of {', '.join(_NAMED)}", name, "Pass e.g. 'tanh'."
         )
     return _NAMED[name]

@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import argument_error, count
-from lazyrich.models._network import check_length
+from lazyrich.core import argument_error, count, flag
+from lazyrich.models._network import check_inputs
 from lazyrich.models._two_layer import OneHiddenLayer, TwoLayerWeights
 from lazyrich.models._unit_kind import UnitKind
 
@@ -58,6 +58,8 @@ class Attention(OneHiddenLayer):
             object.__setattr__(
                 self, name, count(name, getattr(self, name), advice="Pass a size ≥ 1.")
             )
+        for name in ("merged", "softmax"):
+            object.__setattr__(self, name, flag(name, getattr(self, name)))
         if self.rank > self.token_dimension:
             raise argument_error(
                 "rank", f"be at most `token_dimension`, {self.token_dimension}", self.rank,
@@ -70,6 +72,11 @@ class Attention(OneHiddenLayer):
         if self.softmax:
             return (UnitKind(0),)
         return (UnitKind(1, 1, True, True) if self.merged else UnitKind(2, degree=2, signed=True),)
+
+    @property
+    def input_shape(self) -> tuple[int | None, ...]:
+        """A context of any length, of tokens."""
+        return (None, self.token_dimension)
 
     @property
     def has_features(self) -> bool:
@@ -88,6 +95,7 @@ class Attention(OneHiddenLayer):
 
     def key_query(self, weights: TwoLayerWeights) -> Any:
         r"""$K_i^\top Q_i$, shape (heads, tokens' entries, query's entries)."""
+        self.check_weights(weights)
         heads = weights.first.shape[1]
         if self.merged:
             return weights.first.T.reshape(heads, self.token_dimension, self.token_dimension)
@@ -96,7 +104,7 @@ class Attention(OneHiddenLayer):
 
     def apply(self, weights: TwoLayerWeights, inputs: Any) -> Any:
         """Outputs, shape (samples, outputs), for inputs of shape (samples, tokens, entries), query last."""
-        check_length(inputs, self.token_dimension)
+        check_inputs(inputs, self.input_shape)
         M = self.key_query(weights)
         if self.softmax:
             scores = jnp.einsum("nta,hab,nb->nht", inputs, M, inputs[:, -1])
@@ -110,7 +118,7 @@ class Attention(OneHiddenLayer):
         r"""Products $(XX^\top)_{ab}\, x_{q,c}$ with a ≤ b, shape (samples, products)."""
         if self.softmax:
             return super().features(inputs)
-        check_length(inputs, self.token_dimension)
+        check_inputs(inputs, self.input_shape)
         a, b, c = self.products
         sums = jnp.einsum("nta,ntb->nab", inputs, inputs)
         return sums[:, a, b] * inputs[:, -1, c]
@@ -119,6 +127,7 @@ class Attention(OneHiddenLayer):
         """Coefficients of the products, shape (products, outputs)."""
         if self.softmax:
             return super().coefficients(weights)
+        self.check_weights(weights)
         mixed = jnp.einsum("hao,hbc->abco", weights.second, self.key_query(weights))
         a, b, c = self.products
         return jnp.where((a < b)[:, None], mixed[a, b, c] + mixed[b, a, c], mixed[a, b, c])

@@ -6,7 +6,11 @@ import jax
 import numpy as np
 
 from lazyrich.core import AssumptionError, argument_error, count, real, standard_normal
+from lazyrich.core._random import checked_key
 from lazyrich.models._two_layer import TwoLayerWeights
+
+MOST = 10_000
+"""Inputs, units or outputs: rotations of so many take a gigabyte."""
 
 
 def balanced_weights(
@@ -56,7 +60,7 @@ def balanced_weights(
         np.float64(5.0)
     """
     d, p, c = (
-        count(name, value, advice="Pass a size ≥ 1.")
+        count(name, value, at_most=MOST, advice="Pass a size.")
         for name, value in (
             ("input_dimension", input_dimension),
             ("width", width),
@@ -81,7 +85,8 @@ def symmetrised(weights: TwoLayerWeights) -> TwoLayerWeights:
     $$ W_1 = (U, U), \qquad W_2 = \begin{pmatrix} V \\ -V \end{pmatrix} $$
 
     Args:
-        weights: U, shape (..., N_u, units), and V, shape (..., units, outputs); of any activation.
+        weights: U, shape (..., N_u, units), and V, shape (..., units, outputs); of any activation. Those of
+            an `MLP` of two layers are `TwoLayerWeights(*weights.matrices)`.
 
     Returns:
         Twice as many units, and twice the tangent kernel.
@@ -98,8 +103,15 @@ def symmetrised(weights: TwoLayerWeights) -> TwoLayerWeights:
                [0.],
                [0.]]))
     """
-    first = real("first", weights.first, advice="Pass the first layer, shape (inputs, units).")
-    second = real("second", weights.second, advice="Pass the second layer, shape (units, outputs).")
+    if hasattr(weights, "matrices"):
+        raise argument_error(
+            "weights", "be the two layers alone", type(weights).__name__,
+            "Pass `TwoLayerWeights(*weights.matrices)` of two layers; a last bias would have to be 0.",
+        )  # fmt: skip
+    if not isinstance(weights, tuple) or len(weights) != 2:
+        raise argument_error("weights", "be the two layers", weights, "Pass `TwoLayerWeights`.")
+    first = real("weights[0]", weights[0], advice="Pass the first layer, shape (inputs, units).")
+    second = real("weights[1]", weights[1], advice="Pass the second, shape (units, outputs).")
     if first.ndim < 2 or second.shape[:-1] != (*first.shape[:-2], first.shape[-1]):
         raise argument_error(
             "weights", "have the shapes (inputs, units) and (units, outputs)",
@@ -136,7 +148,7 @@ def _check_existence(lam: np.ndarray, d: int, p: int, c: int) -> None:
 
 def _directions(key: Any, d: int, p: int, c: int) -> tuple[np.ndarray, ...]:
     """Singular vectors and values, of length 1, of a product of Gaussian matrices; a random rotation."""
-    keys = jax.random.split(key, 3)
+    keys = jax.random.split(checked_key(key), 3)
     shapes = ((d, p), (p, c), (p, p))
     G1, G2, G3 = (standard_normal(k, shape) for k, shape in zip(keys, shapes, strict=True))
     U, S, Vt = np.linalg.svd(G1 @ G2)

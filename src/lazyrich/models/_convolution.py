@@ -7,10 +7,10 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import argument_error, count
+from lazyrich.core import argument_error, count, flag
 from lazyrich.models._activations import activation, activation_kind
-from lazyrich.models._network import check_length
-from lazyrich.models._two_layer import OneHiddenLayer, TwoLayerWeights
+from lazyrich.models._network import check_inputs
+from lazyrich.models._two_layer import OneHiddenLayer, TwoLayerWeights, with_ones
 from lazyrich.models._unit_kind import UnitKind
 
 
@@ -20,7 +20,7 @@ class Convolution(OneHiddenLayer):
 
     $$ f(x) = \sum_i \sum_p v_{ip}\, \sigma\Bigl(\sum_k u_{ik}\, x_{sp+k}\Bigr) $$
 
-    with position p and stride s; no padding.
+    with position p and stride s; no padding. With a bias, every window gets a further entry, 1.
 
     Source:
         saddles, Eq. 66, 68.
@@ -32,6 +32,7 @@ class Convolution(OneHiddenLayer):
         stride: s.
         output_dimension: number of outputs.
         activation: σ, as in `TwoLayer`.
+        bias: whether each kernel has a bias, the last entry of its $u_i$.
 
     Example:
         >>> import jax
@@ -48,6 +49,7 @@ class Convolution(OneHiddenLayer):
     stride: int = 1
     output_dimension: int = 1
     activation: "str | Callable[[Any], Any]" = "linear"
+    bias: bool = False
 
     def __post_init__(self) -> None:
         for name in ("input_length", "width", "kernel", "stride", "output_dimension"):
@@ -58,6 +60,7 @@ class Convolution(OneHiddenLayer):
             raise argument_error(
                 "kernel", f"be at most `input_length`, {self.input_length}", self.kernel
             )
+        object.__setattr__(self, "bias", flag("bias", self.bias))
         activation(self.activation)
 
     @property
@@ -71,6 +74,11 @@ class Convolution(OneHiddenLayer):
         return (activation_kind(self.activation),)
 
     @property
+    def input_shape(self) -> tuple[int | None, ...]:
+        """The shape of one input."""
+        return (self.input_length,)
+
+    @property
     def has_features(self) -> bool:
         """Whether the network is linear: its features are then its inputs."""
         return self.activation == "linear"
@@ -78,23 +86,31 @@ class Convolution(OneHiddenLayer):
     def shapes(self) -> TwoLayerWeights:
         """Shapes of the weights."""
         readout = (self.width, self.num_positions, self.output_dimension)
-        return TwoLayerWeights((self.kernel, self.width), readout)
+        return TwoLayerWeights((self.kernel + self.bias, self.width), readout)
 
     def apply(self, weights: TwoLayerWeights, inputs: Any) -> Any:
         """Outputs, shape (samples, outputs), for inputs of shape (samples, length)."""
-        check_length(inputs, self.input_length)
+        self.check_weights(weights)
+        check_inputs(inputs, self.input_shape)
         windows = self.stride * np.arange(self.num_positions)[:, None] + np.arange(self.kernel)
-        hidden = activation(self.activation)(
-            inputs[:, windows] @ weights.first
-        )  # (samples, positions, units)
+        read = with_ones(inputs[:, windows]) if self.bias else inputs[:, windows]
+        hidden = activation(self.activation)(read @ weights.first)  # (samples, positions, units)
         return jnp.einsum("npi,ipo->no", hidden, weights.second)
 
     def features(self, inputs: Any) -> Any:
-        """The inputs."""
-        return inputs if self.has_features else super().features(inputs)
+        """The inputs; with a bias, and a further one, 1."""
+        if not self.has_features:
+            return super().features(inputs)
+        check_inputs(inputs, self.input_shape)
+        return with_ones(inputs) if self.bias else inputs
 
     def coefficients(self, weights: TwoLayerWeights) -> Any:
-        """The network's linear map, shape (length, outputs)."""
+        """The network's linear map, shape (length, outputs); with a bias, what it adds is a further row."""
         if not self.has_features:
             return super().coefficients(weights)
-        return self.apply(weights, jnp.eye(self.input_length, dtype=weights.first.dtype))
+        self.check_weights(weights)
+        n = self.input_length
+        columns = self.apply(weights, np.eye(n + 1, n, dtype=weights.first.dtype))  # and no input
+        return (
+            jnp.concatenate([columns[:n] - columns[n:], columns[n:]]) if self.bias else columns[:n]
+        )

@@ -2,12 +2,13 @@
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from lazyrich.core import argument_error, count
-from lazyrich.models._activations import activation, activation_kind
-from lazyrich.models._network import Network, Units, matrix_units
+from lazyrich.core import argument_error, count, items
+from lazyrich.models._activations import activation, activation_kind, activation_of
+from lazyrich.models._network import Network, Units, check_units, matrix_units
 from lazyrich.models._two_layer import OneHiddenLayer, TwoLayerWeights
 from lazyrich.models._unit_kind import UnitKind
 
@@ -54,20 +55,29 @@ class Deep(Network):
             raise argument_error(
                 "first", "be a network with one hidden layer", self.first, "Pass e.g. a `TwoLayer`."
             )
+        for name in ("activations", "widths"):
+            object.__setattr__(self, name, items(name, getattr(self, name), advice="Pass a tuple."))
         if not self.activations or len(self.widths) != len(self.activations) - 1:
             raise argument_error(
                 "widths", "have one entry fewer than `activations`", self.widths,
                 "Pass a size for each gap between the matrices after the first layer.",
             )  # fmt: skip
-        for size in (*self.widths, self.output_dimension):
-            count("widths and output_dimension", size)
-        for name in self.activations:
-            activation(name)
+        widths = tuple(count(f"widths[{i}]", size) for i, size in enumerate(self.widths))
+        object.__setattr__(self, "widths", widths)
+        size = count("output_dimension", self.output_dimension)
+        object.__setattr__(self, "output_dimension", size)
+        for i, name in enumerate(self.activations):
+            activation_of(f"activations[{i}]", name)
 
     @property
     def kinds(self) -> tuple[UnitKind, ...]:
         """What holds for the units of the first and each following hidden layer."""
         return (*self.first.kinds, *(activation_kind(name) for name in self.activations))
+
+    @property
+    def input_shape(self) -> tuple[int | None, ...]:
+        """The shape of one input."""
+        return self.first.input_shape
 
     @property
     def has_features(self) -> bool:
@@ -80,8 +90,17 @@ class Deep(Network):
         sizes = (first.second[-1], *self.widths, self.output_dimension)
         return DeepWeights(first, tuple(itertools.pairwise(sizes)))
 
+    @property
+    def form(self) -> DeepWeights:
+        """`shapes`, with any numbers of units and of outputs."""
+        first, second = self.first.form
+        between = [f"units {k + 2}" for k in range(len(self.activations))]
+        after = tuple(itertools.pairwise((*between, "outputs")))
+        return DeepWeights(TwoLayerWeights(first, (*second[:-1], between[0])), after)
+
     def apply(self, weights: DeepWeights, inputs: Any) -> Any:
         """Outputs, shape (samples, outputs)."""
+        self.check_weights(weights)
         zeta = self.first.apply(weights.first, inputs)
         for name, W in zip(self.activations, weights.rest, strict=True):
             zeta = activation(name)(zeta) @ W
@@ -95,6 +114,7 @@ class Deep(Network):
         """The first layer's coefficients times all matrices."""
         if not self.has_features:
             return super().coefficients(weights)
+        self.check_weights(weights)
         product = self.first.coefficients(weights.first)
         for W in weights.rest:
             product = product @ W
@@ -103,6 +123,7 @@ class Deep(Network):
     def units(self, weights: DeepWeights, layer: int = 0) -> Units:
         """The units of a hidden layer."""
         layer = self.check_layer(layer)
+        self.check_weights(weights)
         if layer == 0:
             return self.first.units(weights.first)
         if layer == 1:
@@ -113,8 +134,11 @@ class Deep(Network):
     def with_units(self, weights: DeepWeights, units: Units, layer: int = 0) -> DeepWeights:
         """The network with other units in a hidden layer."""
         layer = self.check_layer(layer)
+        self.check_weights(weights)
         if layer == 0:
             return weights._replace(first=self.first.with_units(weights.first, units))
+        reads = weights.rest[layer - 2] if layer >= 2 else weights.first.second
+        check_units(units, math.prod(reads.shape[:-1]), weights.rest[layer - 1].shape[1])
         rest = list(weights.rest)
         rest[layer - 1] = units.outgoing
         if layer >= 2:

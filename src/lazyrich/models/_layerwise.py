@@ -1,15 +1,19 @@
 """Layerwise linear models: two layers of weights on fixed features, with any set of connections."""
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from lazyrich.core import argument_error, count
-from lazyrich.models._network import Network, Units
+from lazyrich.models._network import Network, Units, check_form, check_units
 from lazyrich.models._two_layer import OneHiddenLayer, TwoLayerWeights
 from lazyrich.models._unit_kind import UnitKind
+
+MOST_CONNECTIONS = 2**26
+"""They are kept one by one, which takes half a gigabyte."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,6 +25,12 @@ class Layerwise(OneHiddenLayer):
 
     V says which features each hidden neuron reads. Weights of connections that are not in V are ignored: they
     neither act nor learn. The features $h_j$ of the neurons are vectors in the space spanned by the $\phi_i$.
+
+    Under gradient flow of ½ mean squared error its cases are solved by `theory`: `diagonal` on orthogonal
+    features by `DiagonalNetwork`, with the last layer frozen by `LinearModes`; `full` on one feature by
+    `ScalarNetwork`, on whitened features by `LinearNetworkModes` (aligned starts) and `BalancedNetwork`
+    (λ-balanced ones), on features that are one-hot samples by `UnconstrainedFeatures`. For other sets V there
+    is none.
 
     Source:
         layerwise, Eq. 3, 4, 22, 24, 25.
@@ -57,7 +67,7 @@ class Layerwise(OneHiddenLayer):
         cls, num_features: int, feature_map: "Callable[[Any], Any] | None" = None
     ) -> "Layerwise":
         """One neuron for each feature (Eq. 3)."""
-        size = count("num_features", num_features, advice="Pass a size ≥ 1.")
+        size = count("num_features", num_features, at_most=math.isqrt(MOST_CONNECTIONS))
         return cls(np.eye(size, dtype=bool), feature_map)
 
     @classmethod
@@ -66,11 +76,9 @@ class Layerwise(OneHiddenLayer):
         feature_map: "Callable[[Any], Any] | None" = None,
     ) -> "Layerwise":  # fmt: skip
         """Every neuron reads every feature: a linear network (Eq. 4)."""
-        shape = (
-            count("num_features", num_features, advice="Pass a size ≥ 1."),
-            count("width", width, advice="Pass a size ≥ 1."),
-        )
-        return cls(np.ones(shape, bool), feature_map, output_dimension)
+        rows = count("num_features", num_features, at_most=MOST_CONNECTIONS)
+        columns = count("width", width, at_most=MOST_CONNECTIONS // rows)
+        return cls(np.ones((rows, columns), bool), feature_map, output_dimension)
 
     @property
     def mask(self) -> np.ndarray:
@@ -92,6 +100,13 @@ class Layerwise(OneHiddenLayer):
         """Shapes of the weights."""
         features, width = self.mask.shape
         return TwoLayerWeights((features, width), (width, self.output_dimension))
+
+    @property
+    def form(self) -> TwoLayerWeights:
+        """`shapes`, with any number of outputs and, where all connections exist, of neurons."""
+        features, width = self.mask.shape
+        units = "units" if self.mask.all() else width
+        return TwoLayerWeights((features, units), (units, "outputs"))
 
     def features(self, inputs: Any) -> Any:
         """φ of the inputs, shape (samples, features)."""
@@ -123,6 +138,8 @@ class Layerwise(OneHiddenLayer):
     def with_units(self, weights: TwoLayerWeights, units: Units, layer: int = 0) -> TwoLayerWeights:
         """The model with other neurons: as many as there are, unless all connections exist."""
         self.check_layer(layer)
+        self.check_weights(weights)
+        check_units(units, weights.first.shape[0], weights.second.shape[1])
         hidden = np.shape(units.outgoing)[0]
         if not self.mask.all() and hidden != self.mask.shape[1]:
             raise argument_error(
@@ -132,12 +149,7 @@ class Layerwise(OneHiddenLayer):
 
     def _connected(self, weights: TwoLayerWeights) -> Any:
         """The first layer, with zeros for connections that do not exist."""
-        features, hidden = self.mask.shape
-        rows, columns = np.shape(weights.first)
-        if rows != features or (columns != hidden and not self.mask.all()):
-            raise argument_error(
-                "weights.first", f"have the shape {(features, hidden)}", (rows, columns)
-            )
+        self.check_weights(weights)
         if self.mask.all():
             return weights.first
         return weights.first * self.mask.astype(weights.first.dtype)
@@ -191,31 +203,46 @@ class LinearModel(Network):
         """The shape of θ."""
         return (self.num_features, self.output_dimension)
 
+    @property
+    def form(self) -> Any:
+        """The shape of θ, with any number of outputs."""
+        return (self.num_features, "outputs")
+
     def features(self, inputs: Any) -> Any:
         """φ of the inputs, shape (samples, features)."""
         return _features(self.feature_map, inputs, self.num_features)
 
     def apply(self, weights: Any, inputs: Any) -> Any:
         """Outputs, shape (samples, outputs)."""
+        self.check_weights(weights)
         return self.features(inputs) @ weights
 
     def coefficients(self, weights: Any) -> Any:
         """θ."""
+        self.check_weights(weights)
         return weights
 
     def neuron_features(self, weights: Any) -> Any:
         """Every h as a vector in function space, shape (features, features, outputs) (Eq. 23)."""
-        return np.eye(self.num_features, dtype=weights.dtype)[:, :, None] * weights[:, None, :]
+        return self._identity(weights)[:, :, None] * weights[:, None, :]
 
     def units(self, weights: Any, layer: int = 0) -> Units:
         """Feature k, which reads itself and writes by row k of θ."""
         self.check_layer(layer)
-        return Units(np.eye(self.num_features, dtype=weights.dtype), weights)
+        return Units(self._identity(weights), weights)
 
     def with_units(self, weights: Any, units: Units, layer: int = 0) -> Any:
         """The model with other θ; what features read is fixed."""
         self.check_layer(layer)
+        self.check_weights(weights)
+        check_form("units", units, Units((self.num_features,) * 2, (self.num_features, "outputs")))
         return units.outgoing
+
+    def _identity(self, weights: Any) -> np.ndarray:
+        self.check_weights(weights)
+        most = math.isqrt(MOST_CONNECTIONS)
+        count("num_features", self.num_features, at_most=most, advice="This needs its square.")
+        return np.eye(self.num_features, dtype=weights.dtype)
 
 
 def _rows(name: str, value: Any) -> tuple[tuple[bool, ...], ...]:

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import argument_error, count, number, real
+from lazyrich.core import argument_error, count, flag, number, real
 from lazyrich.models._activations import activation, activation_kind
-from lazyrich.models._network import Network, Units, check_length, matrix_units
+from lazyrich.models._network import Network, Units, check_inputs, check_units, matrix_units
 from lazyrich.models._unit_kind import UnitKind
 
 
@@ -66,6 +66,7 @@ class MLP(Network):
                 "widths", "hold at least three sizes", self.widths, "Pass e.g. (64, 100, 10)."
             )
         object.__setattr__(self, "widths", sizes)
+        object.__setattr__(self, "bias", flag("bias", self.bias))
         for name in ("input_scale", "output_scale"):
             value = number(name, getattr(self, name), above=0, advice="Use 1 as usual.")
             object.__setattr__(self, name, float(value))
@@ -97,6 +98,11 @@ class MLP(Network):
         return (activation_kind(self.activation),) * (len(self.widths) - 2)
 
     @property
+    def input_shape(self) -> tuple[int | None, ...]:
+        """The shape of one input."""
+        return (self.widths[0],)
+
+    @property
     def has_features(self) -> bool:
         """Whether the network is linear: its features are then the scaled inputs, with a bias also 1."""
         return self.activation == "linear"
@@ -106,16 +112,25 @@ class MLP(Network):
         biases = tuple((size,) for size in self.widths[1:]) if self.bias else None
         return MLPWeights(tuple(itertools.pairwise(self.widths)), biases)
 
+    @property
+    def form(self) -> MLPWeights:
+        """`shapes`, with any numbers of units and of outputs."""
+        hidden = [f"units {k + 1}" for k in range(len(self.widths) - 2)]
+        sizes = (self.widths[0], *hidden, "outputs")
+        biases = tuple((size,) for size in sizes[1:]) if self.bias else None
+        return MLPWeights(tuple(itertools.pairwise(sizes)), biases)
+
     def apply(self, weights: MLPWeights, inputs: Any) -> Any:
         """Outputs, shape (samples, outputs), for inputs of shape (samples, inputs)."""
-        check_length(inputs, self.widths[0])
+        self.check_weights(weights)
+        check_inputs(inputs, self.input_shape)
         return self.output_scale * self._layers(weights, self.input_scale * inputs)
 
     def features(self, inputs: Any) -> Any:
         """The inputs times their scale, and 1 where there is a bias."""
         if not self.has_features:
             return super().features(inputs)
-        check_length(inputs, self.widths[0])
+        check_inputs(inputs, self.input_shape)
         ones = jnp.ones((inputs.shape[0], int(self.bias)))
         return jnp.concatenate([self.input_scale * inputs, ones], axis=1)
 
@@ -123,6 +138,7 @@ class MLP(Network):
         """The product of the matrices, and what the biases add, times the output's scale."""
         if not self.has_features:
             return super().coefficients(weights)
+        self.check_weights(weights)
         size = weights.matrices[0].shape[0]
         probes = jnp.concatenate([jnp.eye(size), jnp.zeros((1, size))])
         outputs = self.output_scale * self._layers(weights, probes)
@@ -140,6 +156,7 @@ class MLP(Network):
     def units(self, weights: MLPWeights, layer: int = 0) -> Units:
         """The units of a hidden layer; a bias is the last of a unit's incoming weights."""
         layer = self.check_layer(layer)
+        self.check_weights(weights)
         first, second = weights.matrices[layer : layer + 2]
         if self.bias:
             first = jnp.concatenate([first, weights.biases[layer][None]])
@@ -148,6 +165,9 @@ class MLP(Network):
     def with_units(self, weights: MLPWeights, units: Units, layer: int = 0) -> MLPWeights:
         """The network with other units in a hidden layer."""
         layer = self.check_layer(layer)
+        self.check_weights(weights)
+        reads, writes = weights.matrices[layer : layer + 2]
+        check_units(units, reads.shape[0] + self.bias, writes.shape[1])
         matrices, biases, first = list(weights.matrices), weights.biases, units.incoming.T
         if self.bias:
             first, bias = first[:-1], first[-1]

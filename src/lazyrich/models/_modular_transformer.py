@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from lazyrich.core import argument_error, count, number
-from lazyrich.models._network import draw
+from lazyrich.models._network import check_form, checked_pairs, draw
 
 
 class TransformerWeights(NamedTuple):
@@ -36,7 +36,7 @@ class ModularTransformer:
        f = \alpha\, U^\top \bigl(r + B^\top \operatorname{relu}(A^\top r + b) + c\bigr) $$
 
     with $x_t$ the embedding of a token plus that of its place, and α the scale of the output. No layer norm:
-    it would undo the scales. Weights start Gaussian with the standard deviations of `start`. The
+    it would undo the scales. Weights start Gaussian with the standard deviations of `lecun`. The
     embeddings are few among all weights, and their scale is what makes the first layer light or heavy.
 
     A token at a place is one of p residues: scores and values are computed for each residue once, not for
@@ -46,7 +46,7 @@ class ModularTransformer:
         layerwise, Fig. 8b, App. F.3; architecture of Nanda et al. (2023).
 
     Attributes:
-        modulus: p.
+        num_symbols: p.
         dimension: D, of the residual stream.
         heads: H, which must divide D.
         width: M, of the ReLU layer.
@@ -55,20 +55,20 @@ class ModularTransformer:
     Example:
         >>> import jax
         >>> from lazyrich.models import ModularTransformer
-        >>> network = ModularTransformer(modulus=7, dimension=16, heads=2, width=32)
-        >>> weights = network.init(jax.random.key(0), network.start(embedding_scale=0.5))
+        >>> network = ModularTransformer(num_symbols=7, dimension=16, heads=2, width=32)
+        >>> weights = network.init(jax.random.key(0), network.lecun(embedding_scale=0.5))
         >>> network.apply(weights, jax.numpy.array([[1, 6], [0, 3]])).shape
         (2, 7)
     """
 
-    modulus: int
+    num_symbols: int
     dimension: int = 128
     heads: int = 4
     width: int = 512
     output_scale: float = 1.0
 
     def __post_init__(self) -> None:
-        for name, least in (("modulus", 2), ("dimension", 1), ("heads", 1), ("width", 1)):
+        for name, least in (("num_symbols", 2), ("dimension", 1), ("heads", 1), ("width", 1)):
             object.__setattr__(self, name, count(name, getattr(self, name), at_least=least))
         if self.dimension % self.heads:
             raise argument_error(
@@ -79,14 +79,14 @@ class ModularTransformer:
 
     def shapes(self) -> TransformerWeights:
         """Shapes of the weights."""
-        p, D, H, M = self.modulus, self.dimension, self.heads, self.width
+        p, D, H, M = self.num_symbols, self.dimension, self.heads, self.width
         d = D // H
         read = (H, D, d)
         return TransformerWeights(
             (p + 1, D), (3, D), read, read, read, (H, d, D), (D, M), (M,), (M, D), (D,), (D, p)
         )
 
-    def start(self, scale: Any = 1.0, embedding_scale: Any = 1.0) -> TransformerWeights:
+    def lecun(self, scale: Any = 1.0, embedding_scale: Any = 1.0) -> TransformerWeights:
         r"""Standard deviations for `init`: $1/\sqrt{n}$ with n the inputs of an array, times a scale.
 
         Args:
@@ -110,13 +110,9 @@ class ModularTransformer:
 
     def apply(self, weights: TransformerWeights, inputs: Any) -> Any:
         """Outputs, shape (samples, p), for pairs of residues, whole numbers of shape (samples, 2)."""
-        w, p = weights, self.modulus
-        if np.shape(inputs)[-1:] != (2,) or not jnp.issubdtype(
-            jnp.asarray(inputs).dtype, jnp.integer
-        ):
-            raise argument_error(
-                "inputs", "be pairs of whole numbers, shape (samples, 2)", np.shape(inputs)
-            )
+        check_form("weights", weights, self.shapes())
+        w, p = weights, self.num_symbols
+        inputs = checked_pairs("inputs", inputs, p)
         n, m = inputs[:, 0], inputs[:, 1]
         end = w.tokens[p] + w.positions[2]
         places = jnp.stack(

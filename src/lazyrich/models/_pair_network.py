@@ -9,8 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import argument_error, count, is_traced, number
+from lazyrich.core import argument_error, count, flag, number, standard_uniform
+from lazyrich.core._random import checked_key
 from lazyrich.models._activations import POWERS, activation
+from lazyrich.models._network import check_form, checked_pairs
 
 BLOCK = 1 << 21
 """Bytes of hidden units that are worked on at a time on a CPU: what its caches hold."""
@@ -46,7 +48,7 @@ class PairNetwork:
     Attributes:
         num_symbols: M ≥ 2.
         width: K, number of units in every hidden layer.
-        num_outputs: number of outputs; without it M.
+        output_dimension: number of outputs; without it M.
         activation: σ, by name (see `activation`) or as a function of an array.
         middle_layers: number L of layers between the first and the top one.
         residual: whether middle layers add to what they read.
@@ -64,7 +66,7 @@ class PairNetwork:
 
     num_symbols: int
     width: int
-    num_outputs: Any = None
+    output_dimension: Any = None
     activation: "str | Callable[[Any], Any]" = "quadratic"
     middle_layers: int = 0
     residual: bool = True
@@ -72,14 +74,14 @@ class PairNetwork:
     output_scale: float = 1.0
 
     def __post_init__(self) -> None:
-        sizes = (("num_symbols", 2), ("width", 1), ("num_outputs", 1), ("middle_layers", 0))
+        sizes = (("num_symbols", 2), ("width", 1), ("output_dimension", 1), ("middle_layers", 0))
         for name, least in sizes:
             value = getattr(self, name)
-            value = self.num_symbols if name == "num_outputs" and value is None else value
+            value = self.num_symbols if name == "output_dimension" and value is None else value
             object.__setattr__(self, name, count(name, value, at_least=least))
+        count("middle_layers", self.middle_layers, at_least=0, at_most=1000)
         for name in ("residual", "complex_weights"):
-            if not isinstance(getattr(self, name), bool):
-                raise argument_error(name, "be True or False", getattr(self, name))
+            object.__setattr__(self, name, flag(name, getattr(self, name)))
         scale = number("output_scale", self.output_scale, above=0, advice="Use 1 as usual.")
         object.__setattr__(self, "output_scale", scale)
         activation(self.activation)
@@ -95,7 +97,7 @@ class PairNetwork:
         return PairWeights(
             (*parts, 2 * self.num_symbols, K),
             ((*parts, K, K),) * self.middle_layers,
-            (*parts, K, self.num_outputs),
+            (*parts, K, self.output_dimension),
         )
 
     def init(self, key: Any, scale: Any = 1.0, top_scale: Any = 1.0) -> PairWeights:
@@ -111,7 +113,7 @@ class PairNetwork:
         scale = number("scale", scale, at_least=0, advice="Use 1 as usual.")
         top = number("top_scale", top_scale, at_least=0, advice="Use 1, or 0 for zero-init.")
         shapes = self.shapes()
-        keys = jax.random.split(key, 2 + self.middle_layers)
+        keys = jax.random.split(checked_key(key), 2 + self.middle_layers)
         draw = functools.partial(_uniform, is_complex=self.complex_weights)
         return PairWeights(
             scale * draw(keys[0], shapes.first),
@@ -121,17 +123,29 @@ class PairNetwork:
 
     def values(self, weights: PairWeights) -> PairWeights:
         """The weights as the formulas have them: complex numbers instead of their two parts."""
+        K, C, parts = "units", "outputs", (2,) * self.complex_weights
+        form = PairWeights(
+            (*parts, 2 * self.num_symbols, K),
+            ((*parts, K, K),) * self.middle_layers,
+            (*parts, K, C),
+        )
+        check_form("weights", weights, form)
+        if any(jnp.iscomplexobj(leaf) for leaf in jax.tree.leaves(weights)):
+            raise argument_error(
+                "weights", "be real numbers", "complex ones",
+                "Of complex weights give both parts, along a first axis.",
+            )  # fmt: skip
         if not self.complex_weights:
             return weights
         return jax.tree.map(lambda parts: parts[0] + 1j * parts[1], weights)
 
     def features(self, weights: PairWeights, pairs: Any) -> Any:
         """What the top layer reads, F, shape (pairs, K)."""
-        return self._hidden(self.values(weights), self._checked(pairs))
+        return self._hidden(self.values(weights), checked_pairs("pairs", pairs, self.num_symbols))
 
     def apply(self, weights: PairWeights, pairs: Any) -> Any:
         """Outputs, shape (pairs, outputs), for pairs of symbols' numbers, shape (pairs, 2)."""
-        pairs, w = self._checked(pairs), self.values(weights)
+        pairs, w = checked_pairs("pairs", pairs, self.num_symbols), self.values(weights)
         if self.middle_layers:
             return self.output_scale * (self._hidden(w, pairs) @ w.second)
         return self.output_scale * _by_blocks(self.activation, w.first, w.second, pairs)
@@ -143,27 +157,15 @@ class PairNetwork:
             x = sigma(x + x @ W if self.residual else x @ W)
         return x
 
-    def _checked(self, pairs: Any) -> Any:
-        M = self.num_symbols
-        fits = np.shape(pairs)[1:] == (2,) and jnp.issubdtype(jnp.asarray(pairs).dtype, jnp.integer)
-        if fits and not is_traced(pairs):  # JAX looks up what is out of range without a word
-            fits = np.all((np.asarray(pairs) >= 0) & (np.asarray(pairs) < M))
-        if not fits:
-            raise argument_error(
-                "pairs", f"be pairs of whole numbers from 0 to {M - 1}, shape (pairs, 2)", pairs
-            )
-        return jnp.asarray(pairs)
-
 
 def _uniform(key: Any, shape: tuple[int, ...], is_complex: bool) -> np.ndarray:
     """Uniform between ±1/√n, n the inputs of the layer, times random phases where complex; float64."""
     size, phase = jax.random.split(key)
     rows = shape[-2]
-    with jax.ensure_compile_time_eval(), jax.enable_x64(True):
-        drawn = np.asarray(jax.random.uniform(size, shape[-2:], float, -1, 1)) / np.sqrt(rows)
-        if not is_complex:
-            return drawn
-        angle = np.asarray(jax.random.uniform(phase, shape[-2:], float, 0, 2 * np.pi))
+    drawn = (2 * standard_uniform(size, shape[-2:]) - 1) / np.sqrt(rows)
+    if not is_complex:
+        return drawn
+    angle = 2 * np.pi * standard_uniform(phase, shape[-2:])
     return drawn * np.stack([np.cos(angle), np.sin(angle)])
 
 
@@ -215,7 +217,7 @@ _by_blocks.defvjp(_forward, _backward)
 def _blocks(first: Any, second: Any, pairs: Any) -> tuple[Any, Any]:
     """The units in blocks of equal size; those that fill up the last block write nothing."""
     K = first.shape[1]
-    held = pairs.shape[0] * first.dtype.itemsize
+    held = max(pairs.shape[0], 1) * first.dtype.itemsize
     # a GPU has no such caches, and its threads want all units at once
     most = max(64, BLOCK // held) if jax.default_backend() == "cpu" else K
     count = -(-K // most)

@@ -1,14 +1,15 @@
 """Four layers, with a connection that skips none, one or two of them."""
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 from typing import Any
 
-import jax.numpy as jnp
+import numpy as np
 
 from lazyrich.core import argument_error, count
 from lazyrich.models._activations import activation, activation_kind
-from lazyrich.models._network import Network, Units, matrix_units
+from lazyrich.models._network import Network, Units, check_inputs, check_units, matrix_units
 from lazyrich.models._unit_kind import UnitKind
 
 _FREE = {0: (0, 1, 2), 1: (2,), 2: (1,)}
@@ -57,7 +58,7 @@ class SkipNetwork(Network):
             object.__setattr__(
                 self, name, count(name, getattr(self, name), advice="Pass a size ≥ 1.")
             )
-        if self.skip not in _FREE or isinstance(self.skip, bool):
+        if not isinstance(self.skip, int) or isinstance(self.skip, bool) or self.skip not in _FREE:
             raise argument_error(
                 "skip", "be 0, 1 or 2", self.skip, "Four layers have no more to skip."
             )
@@ -69,6 +70,11 @@ class SkipNetwork(Network):
         return (activation_kind(self.activation),) * len(_FREE[self.skip])
 
     @property
+    def input_shape(self) -> tuple[int | None, ...]:
+        """The shape of one input."""
+        return (self.input_dimension,)
+
+    @property
     def has_features(self) -> bool:
         """Whether the network is linear: its features are then its inputs."""
         return self.activation == "linear"
@@ -78,8 +84,16 @@ class SkipNetwork(Network):
         H = self.width
         return ((self.input_dimension, H), (H, H), (H, H), (H, self.output_dimension))
 
+    @property
+    def form(self) -> tuple[tuple[Any, Any], ...]:
+        """`shapes`, with any numbers of units, those that are added alike, and of outputs."""
+        hidden = {0: ("a", "b", "c"), 1: ("a", "a", "b"), 2: ("a", "b", "a")}[self.skip]
+        return tuple(itertools.pairwise((self.input_dimension, *hidden, "outputs")))
+
     def apply(self, weights: tuple[Any, ...], inputs: Any) -> Any:
         """Outputs, shape (samples, outputs), for inputs of shape (samples, inputs)."""
+        self.check_weights(weights)
+        check_inputs(inputs, self.input_shape)
         sigma = activation(self.activation)
         W1, W2, W3, W4 = weights
         h1 = sigma(inputs @ W1)
@@ -89,20 +103,27 @@ class SkipNetwork(Network):
 
     def features(self, inputs: Any) -> Any:
         """The inputs."""
-        return inputs if self.has_features else super().features(inputs)
+        if not self.has_features:
+            return super().features(inputs)
+        check_inputs(inputs, self.input_shape)
+        return inputs
 
     def coefficients(self, weights: tuple[Any, ...]) -> Any:
         """The network's linear map, shape (inputs, outputs)."""
         if not self.has_features:
             return super().coefficients(weights)
-        return self.apply(weights, jnp.eye(self.input_dimension, dtype=weights[0].dtype))
+        self.check_weights(weights)
+        return self.apply(weights, np.eye(self.input_dimension, dtype=weights[0].dtype))
 
     def units(self, weights: tuple[Any, ...], layer: int = 0) -> Units:
         """The units of a hidden layer that has units of its own."""
         at = _FREE[self.skip][self.check_layer(layer)]
+        self.check_weights(weights)
         return matrix_units(weights[at], weights[at + 1])
 
     def with_units(self, weights: tuple[Any, ...], units: Units, layer: int = 0) -> tuple[Any, ...]:
         """The network with other units in such a layer."""
         at = _FREE[self.skip][self.check_layer(layer)]
+        self.check_weights(weights)
+        check_units(units, weights[at].shape[0], weights[at + 1].shape[1])
         return (*weights[:at], units.incoming.T, units.outgoing, *weights[at + 2 :])

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import count
+from lazyrich.core import count, flag
 from lazyrich.models._activations import POWERS, activation, activation_kind
-from lazyrich.models._network import Network, Units, check_length
+from lazyrich.models._network import Network, Units, check_inputs, check_units
 from lazyrich.models._unit_kind import UnitKind
 
 
@@ -26,15 +26,24 @@ class TwoLayerWeights(NamedTuple):
 class OneHiddenLayer(Network):
     """What networks with one hidden layer share: their weights are `TwoLayerWeights`."""
 
+    @property
+    def form(self) -> TwoLayerWeights:
+        """`shapes`, with any number of units and of outputs."""
+        first, second = self.shapes()
+        return TwoLayerWeights((first[0], "units"), ("units", *second[1:-1], "outputs"))
+
     def units(self, weights: TwoLayerWeights, layer: int = 0) -> Units:
         """The units of the hidden layer."""
         self.check_layer(layer)
+        self.check_weights(weights)
         first, second = weights
         return Units(first.T, second.reshape(second.shape[0], -1))
 
     def with_units(self, weights: TwoLayerWeights, units: Units, layer: int = 0) -> TwoLayerWeights:
         """The network with other units."""
         self.check_layer(layer)
+        self.check_weights(weights)
+        check_units(units, weights.first.shape[0], math.prod(weights.second.shape[1:]))
         shape = (units.outgoing.shape[0], *weights.second.shape[1:])
         return TwoLayerWeights(units.incoming.T, units.outgoing.reshape(shape))
 
@@ -74,12 +83,18 @@ class TwoLayer(OneHiddenLayer):
         for name in ("input_dimension", "width", "output_dimension"):
             value = count(name, getattr(self, name), advice="Pass a size ≥ 1.")
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "bias", flag("bias", self.bias))
         activation(self.activation)
 
     @property
     def kinds(self) -> tuple[UnitKind, ...]:
         """What holds for the hidden units."""
         return (activation_kind(self.activation),)
+
+    @property
+    def input_shape(self) -> tuple[int | None, ...]:
+        """The shape of one input."""
+        return (self.input_dimension,)
 
     @property
     def has_features(self) -> bool:
@@ -93,6 +108,7 @@ class TwoLayer(OneHiddenLayer):
 
     def apply(self, weights: TwoLayerWeights, inputs: Any) -> Any:
         """Outputs, shape (samples, outputs), for inputs of shape (samples, inputs)."""
+        self.check_weights(weights)
         return activation(self.activation)(self._read(inputs) @ weights.first) @ weights.second
 
     def features(self, inputs: Any) -> Any:
@@ -104,7 +120,7 @@ class TwoLayer(OneHiddenLayer):
     def coefficients(self, weights: TwoLayerWeights) -> Any:
         """Coefficients of the products, shape (products, outputs)."""
         products = self._products()
-        check_length(weights.first.T, self.input_dimension + self.bias)
+        self.check_weights(weights)
         reads = math.prod(weights.first[index] for index in products.T)  # (products, units)
         return (_orderings(products)[:, None] * reads) @ weights.second
 
@@ -114,10 +130,13 @@ class TwoLayer(OneHiddenLayer):
         return _products(self.input_dimension + self.bias, POWERS[str(self.activation)])
 
     def _read(self, inputs: Any) -> Any:
-        check_length(inputs, self.input_dimension)
-        if not self.bias:
-            return inputs
-        return jnp.concatenate([inputs, jnp.ones((*inputs.shape[:-1], 1), inputs.dtype)], axis=-1)
+        check_inputs(inputs, self.input_shape)
+        return with_ones(inputs) if self.bias else inputs
+
+
+def with_ones(inputs: Any) -> Any:
+    """Inputs with a further entry, 1, which a bias is the weight of."""
+    return jnp.concatenate([inputs, jnp.ones((*inputs.shape[:-1], 1), inputs.dtype)], axis=-1)
 
 
 @functools.lru_cache

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from lazyrich.core import argument_error
+from lazyrich.core import argument_error, count, flag
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +37,13 @@ class UnitKind:
     signed: bool = False
     linear: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", count("order", self.order, at_least=0))
+        if self.degree is not None:
+            object.__setattr__(self, "degree", count("degree", self.degree, at_least=0))
+        for name in ("signed", "linear"):
+            object.__setattr__(self, name, flag(name, getattr(self, name)))
+
     @property
     def has_zero(self) -> bool:
         """Whether there are incoming weights, zero, that silence a unit for all inputs."""
@@ -53,15 +60,19 @@ class UnitKind:
         return ("nothing", "directions", "units")[min(self.order, 2)]
 
 
+FACTORS = (0.5, *10.0 ** np.arange(-8, 9))
+"""By which arguments are scaled: functions that bend far out, as ReLU6 does at 6, are not homogeneous."""
+
+
 @functools.lru_cache(maxsize=256)
 def kind_of(function: Callable[[Any], Any]) -> UnitKind:
     """The kind of a unit σ(uᵀz), found by trying σ at small, large and opposite arguments."""
-    with jax.enable_x64(True), jax.ensure_compile_time_eval():
+    with jax.enable_x64(True), jax.ensure_compile_time_eval(), np.errstate(all="ignore"):
         sigma = lambda z: np.asarray(function(np.asarray(z, dtype=float)), dtype=float)  # noqa: E731
         order = _order(sigma)
         z = np.array([0.3, 0.7, 1.9, -0.4, -1.1])
-        degree = order if _scales(sigma, z, order, (0.5, 2.0)) else None
-        signed = degree is not None and _scales(sigma, z, order, (-1.0, -1.5))
+        degree = order if _scales(sigma, z, order, FACTORS) else None
+        signed = degree is not None and _scales(sigma, z, order, tuple(-a for a in FACTORS))
     return UnitKind(order, degree, signed, linear=degree == 1 and signed)
 
 
@@ -78,8 +89,10 @@ def _order(sigma: Callable[[Any], Any]) -> int:
             "a function that does",
             "Nothing would be learned.",
         )
-    return min(orders)
+    return max(min(orders), 1)  # what is level already at h still vanishes at zero
 
 
 def _scales(sigma: Callable[[Any], Any], z: Any, degree: int, factors: tuple[float, ...]) -> bool:
-    return all(np.allclose(sigma(a * z), a**degree * sigma(z), rtol=1e-9) for a in factors)
+    near = sigma(z)
+    size = 1e-9 * np.max(np.abs(near))
+    return all(np.allclose(sigma(a * z) / a**degree, near, rtol=0, atol=size) for a in factors)

@@ -1,3 +1,7 @@
+from ._curves import log_time as log_time
+from ._curves import plot_band as plot_band
+from ._curves import plot_runs as plot_runs
+from ._curves import shades as shades
 from ._style import COLOURS as COLOURS
 from ._style import curves_legend as curves_legend
 from ._style import new_figure as new_figure

@@ -5,11 +5,17 @@ from typing import Any
 
 import matplotlib
 from cycler import cycler
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, FigureBase
 from matplotlib.lines import Line2D
+
+from lazyrich.core import argument_error, count, items, number
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's colours, dark ones first."""
+
+MOST_PANELS, MOST_INCHES = 100, 1000
+"""In a row or column of a figure, and along its side."""
 
 
 def style() -> AbstractContextManager[None]:
@@ -41,20 +47,44 @@ def style() -> AbstractContextManager[None]:
 
 def new_figure(num_columns: int = 1, num_rows: int = 1, *, panel: tuple[float, float] = (3.6, 3.0)):
     """A figure and its axes, shape (rows, columns), sized by the panel; no global state."""
-    width, height = panel
-    figure = Figure(figsize=(width * num_columns, height * num_rows), layout="constrained")
-    return figure, figure.subplots(num_rows, num_columns, squeeze=False)
+    columns = count("num_columns", num_columns, at_most=MOST_PANELS)
+    rows = count("num_rows", num_rows, at_most=MOST_PANELS)
+    width, height = _size("panel", panel)
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False)
 
 
 def new_mosaic(
     pattern: Any, size: tuple[float, float], heights: tuple[float, ...] | None = None
 ) -> tuple[Figure, dict[str, Any]]:
     """A figure of the given size and its panels by name, laid out as in `pattern`, a list of rows."""
-    figure = Figure(figsize=size, layout="constrained")
-    return figure, figure.subplot_mosaic(pattern, height_ratios=heights)
+    rows = [items("pattern", row) for row in items("pattern", pattern)]
+    is_table = rows and rows[0] and all(len(row) == len(rows[0]) for row in rows)
+    if not is_table or not all(isinstance(name, str) for row in rows for name in row):
+        raise argument_error("pattern", "be rows of names, all as long", pattern)
+    if heights is not None:
+        heights = tuple(_lengths("heights", heights, len(rows)))
+    figure = Figure(figsize=_size("size", size), layout="constrained")
+    return figure, figure.subplot_mosaic([list(row) for row in rows], height_ratios=heights)
 
 
 def curves_legend(axes: Any, entries: dict[str, dict[str, Any]], **options: Any) -> None:
-    """A legend of line styles, each given by its label and its line properties."""
+    """A legend of line styles, each given by its label and its line properties; of axes or a figure."""
+    if not isinstance(axes, Axes | FigureBase):
+        raise argument_error("axes", "be axes or a figure of matplotlib", axes, "Use `new_figure`.")
+    if not isinstance(entries, dict):
+        raise argument_error("entries", "be a dictionary of labels and properties", entries)
     handles = [Line2D([], [], **properties) for properties in entries.values()]
     axes.legend(handles, list(entries), **options)
+
+
+def _size(name: str, value: Any) -> tuple[float, float]:
+    width, height = _lengths(name, value, 2)
+    return width, height
+
+
+def _lengths(name: str, value: Any, size: int) -> list[float]:
+    lengths = items(name, value, advice="Pass a tuple.")
+    if len(lengths) != size:
+        raise argument_error(name, f"hold {size} numbers", value)
+    return [number(f"{name}[{i}]", x, above=0, at_most=MOST_INCHES) for i, x in enumerate(lengths)]

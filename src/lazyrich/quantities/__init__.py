@@ -1,4 +1,4 @@
-"""Definitions that theory, simulation and measures share."""
+"""Definitions that theory, simulation, measures and checks share."""
 
 from lazyrich.core._lazy import attach
 

@@ -1,10 +1,10 @@
-from ._backpropagated_gradients import backpropagated_gradients as backpropagated_gradients
 from ._feature_energy import FeatureEnergy as FeatureEnergy
 from ._feature_energy import feature_energy as feature_energy
 from ._group_energy import GroupEnergy as GroupEnergy
 from ._imbalance import Imbalance as Imbalance
 from ._imbalance import imbalance as imbalance
 from ._kernel_distance import kernel_distance as kernel_distance
+from ._layer_gradients import layer_gradients as layer_gradients
 from ._linear_kernel import linear_kernel_distance as linear_kernel_distance
 from ._polar import polar_factor as polar_factor
 from ._threshold_accuracy import threshold_accuracy as threshold_accuracy

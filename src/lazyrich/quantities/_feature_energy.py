@@ -8,15 +8,32 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import argument_error, compute, count, is_traced, real, whole
+from lazyrich.core import (
+    argument_error,
+    choice,
+    compute,
+    count,
+    is_traced,
+    real,
+    representable,
+    untraced,
+    whole,
+)
 from lazyrich.models import activation as activation_function
 
 BLOCK = 2**24
 """Numbers of features held at once: 128 MiB in float64. More nodes are taken one block after the other."""
+MAX_CLASSES = 10**6
+"""Larger labels are no classes counted from 0 on."""
 
 
 def feature_energy(
-    weights: Any, data: Any, labels: Any, activation: Any = "quadratic", *, centred: bool = True
+    weights: Any,
+    data: Any,
+    labels: Any,
+    activation: Any = "quadratic",
+    *,
+    centring: str = "samples",
 ) -> Any:
     r"""How much of the targets the feature of a node explains: the energy it ascends.
 
@@ -46,7 +63,7 @@ def feature_energy(
         data: whole numbers of shape (n, 2) are pairs of symbols; real inputs have the shape (n, d).
         labels: classes, whole numbers from 0 on, shape (n,).
         activation: a name of `models.activation`, or a function; analytic if the weights are complex.
-        centred: False leaves Y as it is.
+        centring: `samples`, or `none`, which leaves Y as it is.
 
     Returns:
         The energy of every node, shape (...). It is not normalised: divide weights by their norm first to
@@ -62,7 +79,7 @@ def feature_energy(
         1.25
     """
     energy = FeatureEnergy(
-        data, labels, activation, num_weights=np.shape(weights)[-1:], centred=centred
+        data, labels, activation, num_weights=np.shape(weights)[-1:], centring=centring
     )
     return energy.value(weights)
 
@@ -81,7 +98,7 @@ class FeatureEnergy:
         num_weights: length d of a node; by default the number of columns of dense inputs, and for pairs twice
             the largest symbol plus one.
         sample_weights: how often each sample counts, ≥ 0, shape (n,); 0 leaves it out. By default 1.
-        centred: False leaves Y as it is.
+        centring: `samples`, or `none`, which leaves Y as it is.
 
     Example:
         >>> import numpy as np
@@ -93,20 +110,24 @@ class FeatureEnergy:
         (1.333, array([ 2.67, -1.33, -1.33, -1.33,  2.67, -1.33]))
     """
 
+    @untraced
     def __init__(
         self, data: Any, labels: Any, activation: Any = "quadratic", *,
-        num_weights: Any = None, sample_weights: Any = None, centred: bool = True,
+        num_weights: Any = None, sample_weights: Any = None, centring: str = "samples",
     ):  # fmt: skip
         self.inputs, self.is_pairs = _data(data)
         n = self.inputs.shape[0]
-        self.labels = whole("labels", labels, at_least=0, advice="Pass classes from 0 on.")
+        self.labels = whole(
+            "labels", labels, at_least=0, at_most=MAX_CLASSES, advice="Pass classes from 0 on."
+        )
         if is_traced(self.labels) or self.labels.shape != (n,):
             raise argument_error(
                 "labels", f"have the shape ({n},) of the samples", np.shape(labels)
             )
         self.num_weights = _length(self.inputs, self.is_pairs, num_weights)
         self.sample_weights = _sample_weights(sample_weights, n)
-        self.activation, self.centred = activation_function(activation), bool(centred)
+        self.activation = activation_function(activation)
+        self.centring = choice("centring", centring, ("samples", "none"))
         classes = int(self.labels.max()) + 1
         Y = (self.labels[:, None] == np.arange(classes)).astype(float)
         self._data = EnergyData(self.inputs, Y, np.asarray(self.sample_weights))
@@ -124,6 +145,7 @@ class FeatureEnergy:
         """The gradients, shape (..., d)."""
         return self._evaluate("gradient", weights)
 
+    @untraced
     def hessian_product(self, weights: Any, direction: Any) -> Any:
         """The Hessian times a direction, shape (..., d)."""
         parts, along = (
@@ -132,24 +154,31 @@ class FeatureEnergy:
         )
         size = max(len(parts), len(along))
         parts, along = (_padded(value, size) for value in (parts, along))
-        along = tuple(np.broadcast_to(part, parts[0].shape) for part in along)
-        return _joined(compute(self._function("product", size), parts, along, self._data))
+        along = tuple(_spread(part, parts[0].shape) for part in along)
+        product = _joined(compute(self._function("product", size), parts, along, self._data))
+        return self._representable(product, weights=parts, direction=along)
 
     def hessian(self, weights: Any) -> np.ndarray:
         """The Hessians, shape (..., d, d); of complex weights in their real and imaginary parts, 2d."""
         parts = _parts("weights", weights, self.num_weights)
-        return compute(self._function("hessian", len(parts)), parts, self._data)
+        found = compute(self._function("hessian", len(parts)), parts, self._data)
+        return self._representable(found, weights=parts)
 
     def _evaluate(self, what: str, weights: Any) -> Any:
         parts = _parts("weights", weights, self.num_weights)
-        return _joined(compute(self._function(what, len(parts)), parts, self._data))
+        found = _joined(compute(self._function(what, len(parts)), parts, self._data))
+        return self._representable(found, weights=parts)
+
+    def _representable(self, result: Any, **nodes: Any) -> Any:
+        inputs = () if is_traced(self._data) else self.inputs
+        return representable(result, data=inputs, sample_weights=self.sample_weights, **nodes)
 
     def _function(self, what: str, num_parts: int) -> Callable[..., Any]:
         if num_parts == 2 and not _is_analytic(self.activation):
             raise argument_error(
                 "activation", "be analytic for complex weights", self.activation, "Use 'quadratic'."
             )
-        return _functions(self.activation, self.is_pairs, self.centred)[what]
+        return _functions(self.activation, self.is_pairs, self.centring)[what]
 
 
 class EnergyData(NamedTuple):
@@ -161,7 +190,7 @@ class EnergyData(NamedTuple):
 
 
 def energy_and_gradient(
-    weights: Any, data: EnergyData, activation: Callable[..., Any], is_pairs: bool, centred: bool
+    weights: Any, data: EnergyData, activation: Callable[..., Any], is_pairs: bool, centring: str
 ) -> tuple[Any, Any]:
     """Eq. 7 and the right side of Eq. 6 for weights (..., d), real or complex; no checks, any dtype."""
     s = data.sample_weights
@@ -169,10 +198,10 @@ def energy_and_gradient(
     feature, slope = jax.jvp(activation, (x,), (jnp.ones_like(x),))
     z = (feature * s) @ data.targets
     shares = (s @ data.targets) / jnp.sum(s, -1, keepdims=True)
-    if centred:
+    if centring == "samples":
         z = z - shares * jnp.sum(feature * s, -1, keepdims=True)
     back = z @ data.targets.T
-    if centred:
+    if centring == "samples":
         back = back - jnp.sum(z * shares, -1, keepdims=True)
     gradient = (jnp.conj(slope) * back * s) @ _dense(
         data.inputs, is_pairs, weights.shape[-1], x.dtype
@@ -198,11 +227,11 @@ def _dense(inputs: Any, is_pairs: bool, length: int, dtype: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def _functions(activation: Callable[..., Any], is_pairs: bool, centred: bool) -> dict[str, Any]:
+def _functions(activation: Callable[..., Any], is_pairs: bool, centring: str) -> dict[str, Any]:
     """Pure functions of (parts of the weights, data), made once so that their compilations are kept."""
 
     def both(weights: Any, data: EnergyData) -> tuple[Any, Any]:
-        return energy_and_gradient(weights, data, activation, is_pairs, centred)
+        return energy_and_gradient(weights, data, activation, is_pairs, centring)
 
     def gradient(parts: Any, data: EnergyData) -> Any:
         g = _in_blocks(lambda w: both(w, data)[1], parts, data)
@@ -271,20 +300,23 @@ def _data(data: Any) -> tuple[Any, bool]:
 
 
 def _length(inputs: Any, is_pairs: bool, given: Any) -> int:
+    name, even, exact = "num_weights", "be an even number ≥ {}", "be {}"
     if isinstance(given, tuple):  # the last axis of weights, none of a number
+        name, even = "weights", "have a last axis of even length ≥ {}"
+        exact = "have the shape (..., {})"
         if not given:
             raise argument_error("weights", "have the shape (..., d)", "a single number")
         given = given[0]
     if not is_pairs:
         d = inputs.shape[1]
-        if given is not None and int(given) != d:
-            raise argument_error("weights", f"have the shape (..., {d}) to fit the inputs", given)
+        if given is not None and count(name, given) != d:
+            raise argument_error(name, f"{exact.format(d)} to fit the columns of `data`", given)
         return int(d)
     needed = 2 * (int(np.max(inputs)) + 1)
-    length = needed if given is None else count("num_weights", given, at_least=1)
+    length = needed if given is None else count(name, given)
     if length < needed or length % 2:
         raise argument_error(
-            "weights", f"have a last axis of even length ≥ {needed} to fit the pairs", length,
+            name, f"{even.format(needed)} to fit the pairs of `data`", length,
             "Pass the weights of the first factor, then those of the second.",
         )  # fmt: skip
     return length
@@ -292,7 +324,7 @@ def _length(inputs: Any, is_pairs: bool, given: Any) -> int:
 
 def _sample_weights(value: Any, n: int) -> Any:
     weights = real(
-        "sample_weights", np.ones(n) if value is None else np.asarray(value) * 1.0,
+        "sample_weights", np.ones(n) if value is None else value,
         at_least=0, advice="Use 0 to leave a sample out.",
     )  # fmt: skip
     if weights.shape != (n,) or not np.any(weights):
@@ -313,6 +345,16 @@ def _parts(name: str, value: Any, d: int) -> tuple[Any, ...]:
     if np.ndim(parts[0]) < 1 or parts[0].shape[-1] != d:
         raise argument_error(name, f"have the shape (..., {d})", np.shape(value))
     return parts
+
+
+def _spread(direction: Any, shape: tuple[int, ...]) -> Any:
+    try:
+        return np.broadcast_to(direction, shape)
+    except ValueError:
+        raise argument_error(
+            "direction", f"have a shape that broadcasts to {shape}, that of `weights`",
+            np.shape(direction),
+        ) from None  # fmt: skip
 
 
 def _padded(parts: tuple[Any, ...], size: int) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import argument_error, number, real
+from lazyrich.core import argument_error, flag, moderate, number, real, representable, untraced
 from lazyrich.groups import Group, irreps
 
 
@@ -46,18 +46,21 @@ class GroupEnergy:
             raise argument_error(
                 "quadratic", "not be 0", 0.0, "A linear activation has no energy on all products."
             )
+        moderate("quadratic", self.quadratic)
         scale = 2 * self.quadratic**2 * group.order
         self._plans = {whole: _plan(group, scale, whole) for whole in (False, True)}
         self.transform = self._plans[True].transform
 
     def plan(self, is_complex: bool) -> "Plan":
         """What `energy_and_gradient` needs; for real nodes one of each pair of conjugate irreps is enough."""
-        return self._plans[bool(is_complex)]
+        return self._plans[flag("is_complex", is_complex)]
 
+    @untraced
     def value(self, weights: Any) -> np.ndarray:
         """The energies of nodes of shape (..., 2M), real or complex."""
         return self._evaluate(weights)[0]
 
+    @untraced
     def gradient(self, weights: Any) -> np.ndarray:
         """The gradients, shape (..., 2M); for complex nodes the direction of steepest ascent."""
         return self._evaluate(weights)[1]
@@ -65,15 +68,22 @@ class GroupEnergy:
     def _evaluate(self, weights: Any) -> tuple[np.ndarray, np.ndarray]:
         w = self._checked(np.asarray(weights))
         plan = self.plan(np.iscomplexobj(w))
-        return group_energy_and_gradient(w, plan.transform, plan.factors, plan.layout, np)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = group_energy_and_gradient(w, plan.transform, plan.factors, plan.layout, np)
+        return representable(found, weights=w)
 
+    @untraced
     def hessian(self, weights: Any) -> np.ndarray:
         """The Hessians of real nodes, shape (..., 2M, 2M)."""
         w = real(
             "weights", weights, advice="Pass real nodes; for complex ones use `FeatureEnergy`."
         )
+        with np.errstate(over="ignore", invalid="ignore"):
+            return representable(self._hessian(self._checked(w)), weights=w)
+
+    def _hessian(self, w: np.ndarray) -> np.ndarray:
         M, table, b = self.group.order, self.group.table, self.quadratic
-        w1, w2 = self._checked(w)[..., :M], w[..., M:]
+        w1, w2 = w[..., :M], w[..., M:]
         divide = table[self.group.inverses]  # [a, h] = a⁻¹h
         quotients = table[:, self.group.inverses]  # [h, b] = hb⁻¹
         J1, J2 = 2 * b * w2[..., divide], 2 * b * w1[..., quotients].swapaxes(-1, -2)
@@ -87,6 +97,7 @@ class GroupEnergy:
         H[..., M:, :M] += cross.swapaxes(-1, -2)
         return H
 
+    @untraced
     def blocks(self, weights: Any) -> np.ndarray:
         """Unitary Fourier coefficients of both halves, shape (..., 2, M): irreps in order, by rows."""
         w = np.asarray(weights)
@@ -94,11 +105,17 @@ class GroupEnergy:
         halves = self._checked(w).astype(kind).reshape(*w.shape[:-1], 2, self.group.order)
         return halves @ self.transform.T
 
+    @untraced
     def from_blocks(self, blocks: Any) -> np.ndarray:
         """Nodes of shape (..., 2M) from their Fourier coefficients; complex."""
-        halves = np.asarray(blocks) @ self.transform.conj()
+        C, M = np.asarray(blocks), self.group.order
+        self._checked_parts("blocks", C)
+        if C.ndim < 2 or C.shape[-2:] != (2, M):
+            raise argument_error("blocks", f"have the shape (..., 2, {M})", C.shape)
+        halves = C @ self.transform.conj()
         return halves.reshape(*halves.shape[:-2], 2 * self.group.order)
 
+    @untraced
     def matrices(self, weights: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         """Fourier matrices of both halves, irrep by irrep, each of shape (..., d, d)."""
         blocks, start, found = self.blocks(weights), 0, []
@@ -109,9 +126,13 @@ class GroupEnergy:
             start += d * d
         return found
 
-    def _checked(self, w: np.ndarray) -> np.ndarray:
+    @staticmethod
+    def _checked_parts(name: str, w: np.ndarray) -> None:
         for part in (np.real(w), np.imag(w)) if np.iscomplexobj(w) else (w,):
-            real("weights", part, advice="Pass nodes without NaN.")
+            real(name, part, advice="Pass nodes without NaN.")
+
+    def _checked(self, w: np.ndarray) -> np.ndarray:
+        self._checked_parts("weights", w)
         if w.ndim < 1 or w.shape[-1] != 2 * self.group.order:
             raise argument_error(
                 "weights", f"have the shape (..., {2 * self.group.order})", w.shape

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import argument_error, is_traced, real
+from lazyrich.core import argument_error, is_traced, real, representable
 
 
 class Imbalance(NamedTuple):
@@ -59,7 +59,9 @@ def imbalance(first: Any, second: Any) -> Imbalance:
         raise argument_error(
             "second", f"have the shape ({shape}, outputs) to fit `first`", W2.shape
         )
-    return _imbalance(W1, W2, jnp if is_traced(W1, W2) else np)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = _imbalance(W1, W2, jnp if is_traced(W1, W2) else np)
+    return representable(found, first=W1, second=W2)
 
 
 def _imbalance(W1: Any, W2: Any, xp: Any) -> Imbalance:

@@ -8,14 +8,14 @@ import numpy as np
 from lazyrich.core import argument_error, compute, is_traced, real
 
 
-def kernel_distance(first: Any, second: Any) -> Any:
+def kernel_distance(kernel: Any, other: Any) -> Any:
     r"""One minus the cosine of the angle between two kernel matrices.
 
     $$ S = 1 - \frac{\langle K_0, K_t\rangle}{\|K_0\|_F \|K_t\|_F}
        = \tfrac12 \Bigl\| \frac{K_0}{\|K_0\|_F} - \frac{K_t}{\|K_t\|_F} \Bigr\|_F^2 $$
 
     Symbols:
-        $K_0$ → `first`, $K_t$ → `second`.
+        $K_0$ → `kernel`, $K_t$ → `other`.
 
     Source:
         layerwise, App. F.2, after kernel-distance.
@@ -30,8 +30,8 @@ def kernel_distance(first: Any, second: Any) -> Any:
         `tests/quantities/test_kernel_distance.py`.
 
     Args:
-        first: a kernel matrix or several, shape (..., n, n).
-        second: the same, any leading shape that broadcasts.
+        kernel: a kernel matrix or several, shape (..., n, n).
+        other: the same, any leading shape that broadcasts.
 
     Returns:
         The distance, 0 for kernels in proportion, at most 1 for kernels without negative eigenvalues.
@@ -43,18 +43,18 @@ def kernel_distance(first: Any, second: Any) -> Any:
         >>> kernel_distance(np.eye(2), [[2.0, 0.0], [0.0, 0.0]]).round(4)
         np.float64(0.2929)
     """
-    kernels = [_kernel(name, value) for name, value in (("first", first), ("second", second))]
+    kernels = [_kernel(name, value) for name, value in (("kernel", kernel), ("other", other))]
     if kernels[0].shape[-2:] != kernels[1].shape[-2:]:
         raise argument_error(
-            "second", f"have the shape (..., {kernels[0].shape[-1]}, {kernels[0].shape[-1]}) of `first`",
+            "other", f"have the shape (..., {kernels[0].shape[-1]}, {kernels[0].shape[-1]}) of `kernel`",
             kernels[1].shape, "Take both kernels on the same probe batch.",
         )  # fmt: skip
     return compute(distance, *kernels)
 
 
-def distance(first: Any, second: Any) -> Any:
+def distance(kernel: Any, other: Any) -> Any:
     """`kernel_distance` for use inside other formulas: no checks, any dtype."""
-    difference = _unit(first) - _unit(second)
+    difference = _unit(kernel) - _unit(other)
     return 0.5 * jnp.sum(difference**2, axis=(-2, -1))
 
 

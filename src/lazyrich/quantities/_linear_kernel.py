@@ -4,7 +4,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from lazyrich.core import argument_error, compute, real
+from lazyrich.core import argument_error, compute, covariance_spectrum, is_traced, real
 
 
 def linear_kernel_distance(
@@ -63,6 +63,8 @@ def linear_kernel_distance(
         if array.ndim < 2 or 0 in array.shape:
             raise argument_error(name, "be a matrix, not empty", array.shape)
     _check_shapes(*arrays)
+    if not is_traced(arrays[-1]):
+        _check_covariances(arrays[-1])
     return compute(_distance, *arrays)
 
 
@@ -79,9 +81,25 @@ def _check_shapes(W1: Any, W2: Any, V1: Any, V2: Any, C: Any) -> None:
         raise argument_error("covariance", f"have the shape (..., {d}, {d}), by inputs", C.shape)
 
 
+def _check_covariances(C: Any) -> None:
+    for matrix in C.reshape(-1, *C.shape[-2:]):
+        if not covariance_spectrum(matrix)[0][-1] > 0:
+            raise argument_error("covariance", "not be 0", 0.0, "Probe with inputs that vary.")
+
+
 def _distance(W1: Any, W2: Any, V1: Any, V2: Any, C: Any) -> Any:
-    old, new = (W1 @ _T(W1), _T(W2) @ W2), (V1 @ _T(V1), _T(V2) @ V2)
-    return grams_distance(old, new, C)
+    old, new = (_grams(W1, W2), _grams(V1, V2))
+    return grams_distance(old, new, C / _size(C))
+
+
+def _grams(W1: Any, W2: Any) -> tuple[Any, Any]:
+    size = jnp.maximum(_size(W1), _size(W2))  # scales cancel, and squares would overflow
+    W1, W2 = W1 / size, W2 / size
+    return W1 @ _T(W1), _T(W2) @ W2
+
+
+def _size(matrix: Any) -> Any:
+    return jnp.max(jnp.abs(matrix), axis=(-2, -1), keepdims=True)
 
 
 def grams_distance(old: tuple[Any, Any], new: tuple[Any, Any], covariance: Any) -> Any:

@@ -11,6 +11,7 @@ from lazyrich.report._cell import plain_table, text_cell, value_cell, verdict_ce
 from lazyrich.report._comparison import reason
 from lazyrich.report._mark import check_verdict, is_failed, mark
 from lazyrich.report._number import number
+from lazyrich.report._records import checked_records
 from lazyrich.report._text import one_line
 
 
@@ -27,7 +28,7 @@ def checks_table(records: Iterable[dict[str, Any]]) -> Table:
         A table for `rich.print`, made for 80 columns and more.
     """
     table = _columns()
-    for _, paper in itertools.groupby(records, key=_paper):
+    for _, paper in itertools.groupby(checked_records(records), key=_paper):
         table.add_row()
         for record in paper:
             _add_check(table, record)

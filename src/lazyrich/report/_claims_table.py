@@ -10,6 +10,7 @@ from lazyrich.report._cell import plain_table, text_cell, value_cell, verdict_ce
 from lazyrich.report._comparison import expected, measured, printed, reason, seeds
 from lazyrich.report._mark import CRASHED, is_failed, mark
 from lazyrich.report._number import duration
+from lazyrich.report._records import checked_records
 from lazyrich.report._text import one_line
 
 _WIDEST = 120  # on a wider screen the numbers would be far from their claim
@@ -31,7 +32,7 @@ def claims_table(records: Iterable[dict[str, Any]]) -> Table:
     outer = Table.grid()
     outer.add_column(max_width=_WIDEST)
     outer.add_row(_columns(show_header=True))
-    for record in records:
+    for record in checked_records(records):
         outer.add_row(_heading(record))
         outer.add_row(_experiment(record))
     return outer
@@ -47,6 +48,8 @@ def _columns(show_header: bool = False) -> Table:
 
 def _heading(record: dict[str, Any]) -> Text:
     facts = [one_line(record.get("preset")), duration(record.get("seconds"))]
+    if record.get("from_store"):
+        facts[1] = "from the store"
     return Text.assemble(
         "\n",
         (one_line(record.get("id")), "bold"),

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lazyrich.core import UnknownIdError, reference
+from lazyrich.core import UnknownIdError, argument_error, reference
 from lazyrich.report._badge import classes
 from lazyrich.report._contents import Papers, contents, legend
 from lazyrich.report._experiment_article import experiment_article
 from lazyrich.report._mark import marks_of
+from lazyrich.report._records import checked_records
 from lazyrich.report._summary import summary
 from lazyrich.report._text import escape
 
@@ -39,7 +40,9 @@ def gallery(
     Returns:
         The text of the page.
     """
-    records, folder = list(records), Path(folder)
+    records, folder = checked_records(records), _folder(folder)
+    if not isinstance(title, str):
+        raise argument_error("title", "be text", title)
     papers = _by_paper(records)
     sections = "\n".join(_section(paper, items, folder) for paper, items in papers.items())
     verdicts = sum((marks_of(record) for record in records), Counter())
@@ -70,6 +73,13 @@ def gallery(
 </body>
 </html>
 """
+
+
+def _folder(folder: Any) -> Path:
+    try:
+        return Path(folder)
+    except TypeError as error:
+        raise argument_error("folder", "be a path", folder, "Pass a string.") from error
 
 
 def _by_paper(records: list[dict[str, Any]]) -> Papers:

@@ -43,11 +43,15 @@ def estimate(value: Any, uncertainty: Any) -> str:
 
 
 def duration(seconds: Any) -> str:
-    """A duration in its two largest units.
+    """A duration in its two largest units, for people.
+
+    Args:
+        seconds: a number; what is none gives `unknown duration`.
 
     Example:
-        >>> duration(0.83), duration(12.3), duration(200), duration(7500)
-        ('0.83 s', '12 s', '3 min 20 s', '2 h 5 min')
+        >>> from lazyrich.report import duration
+        >>> duration(0.83), duration(12.3), duration(200), duration(240), duration(7500)
+        ('0.83 s', '12 s', '3 min 20 s', '4 min', '2 h 5 min')
     """
     try:
         whole = round(float(seconds))
@@ -60,7 +64,7 @@ def duration(seconds: Any) -> str:
         if whole < 3600
         else (divmod(whole // 60, 60), ("h", "min"))
     )
-    return f"{large} {units[0]} {small} {units[1]}"
+    return f"{large} {units[0]}" + (f" {small} {units[1]}" if small else "")
 
 
 def _decimal(x: float, digits: int) -> str:

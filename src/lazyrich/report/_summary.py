@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from lazyrich.report._mark import check_verdict, in_words, is_failed, tally
+from lazyrich.report._records import checked_records
 from lazyrich.report._text import one_line
 
 _MOST_NAMED = 3  # failures beyond these are counted only, so that the line stays a line
@@ -24,7 +25,7 @@ def summary(records: Iterable[dict[str, Any]]) -> str:
         >>> summary([{"id": "a/1", "claims": [{"verdict": "holds"}, {"verdict": "departs"}]}])
         '2 claims: 1 holds, 1 departs'
     """
-    records = list(records)
+    records = checked_records(records)
     checks = [record for record in records if "against" in record]
     experiments = [record for record in records if "against" not in record]
     claims = [claim for record in experiments for claim in record.get("claims") or []]

@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 import lazyrich
+from lazyrich.core import argument_error
 from lazyrich.core._lazy import facade
 
 ROOT = Path(lazyrich.__file__).parent
@@ -17,8 +18,7 @@ def code_digest(module: str) -> str:
     """Digest of the source of a module and of everything in this package that it uses."""
     digest = hashlib.sha256()
     for name in sorted(modules_used(module)):
-        source = _file(name)
-        assert source is not None
+        source = _source(name)
         digest.update(name.encode() + b"\0" + source.read_bytes() + b"\0")
     return digest.hexdigest()
 
@@ -29,6 +29,11 @@ def modules_used(module: str) -> set[str]:
     Facades are seen through: `from lazyrich import theory` followed by `theory.LinearGrokking` counts as
     a use of the file that defines `LinearGrokking`, not of all of `theory`.
     """
+    if not isinstance(module, str) or module.partition(".")[0] != "lazyrich" or not _file(module):
+        raise argument_error(
+            "module", "be the dotted name of a module of lazyrich", module,
+            "Put the experiment into `lazyrich.experiments`.",
+        )  # fmt: skip
     used: set[str] = set()
     waiting = {module}
     while waiting:
@@ -40,8 +45,7 @@ def modules_used(module: str) -> set[str]:
 
 @functools.cache
 def _direct_uses(module: str) -> frozenset[str]:
-    source = _file(module)
-    assert source is not None, module
+    source = _source(module)
     tree = ast.parse(source.read_text(encoding="utf-8"))
     package = module if source.name == "__init__.py" else module.rpartition(".")[0]
     paths = _imported_paths(tree, package)
@@ -114,6 +118,13 @@ def _definers(path: str) -> set[str]:
 
 def _is_package(path: str) -> bool:
     return ROOT.joinpath(*path.split(".")[1:], "__init__.py").exists()
+
+
+def _source(module: str) -> Path:
+    """The source file of a module that is there."""
+    source = _file(module)
+    assert source is not None, module
+    return source
 
 
 def _file(module: str) -> Path | None:

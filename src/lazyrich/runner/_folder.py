@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from lazyrich import store
-from lazyrich.core import StoreError
+from lazyrich.core import StoreError, argument_error
+from lazyrich.store._path import as_path
 
 SCHEMA_VERSION = 1
 """Of the records, `result.json`."""
@@ -29,7 +30,9 @@ class Folder:
     warn: Callable[[str], None] = lambda message: None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "path", Path(self.path))  # a string will do
+        object.__setattr__(self, "path", as_path("path", self.path))  # a string will do
+        if not callable(self.warn):
+            raise argument_error("warn", "be a function of a sentence", self.warn)
 
     def prepare(self) -> None:
         """Make sure that results can be written here, and sweep what killed processes left."""
@@ -52,7 +55,9 @@ class Folder:
         return store.Store(self.path / "checkpoints", on_damage=self._damaged)
 
     def discard_checkpoints(self, prefix: str) -> None:
-        """Delete the pieces whose names begin like this."""
+        """Delete the pieces whose names begin like this; all of them where it is empty."""
+        if not isinstance(prefix, str):
+            raise argument_error("prefix", "be a text", prefix)
         names = self.checkpoints.keys()
         for name in names:
             if name.startswith(prefix):
@@ -70,11 +75,14 @@ class Folder:
 
     def leave_out(self, path: Path, why: str) -> None:
         """Warn that the record in this file is not used."""
+        path = as_path("path", path)
+        if not isinstance(why, str):
+            raise argument_error("why", "be a text", why)
         why = why if len(why) <= 200 else why[:197] + "..."
         self.warn(f"{path} is left out of the gallery: {why}. Run its experiment again.")
 
     def _damaged(self, error: Exception) -> None:
-        self.warn(f"{error} It is computed again.")
+        self.warn(f"{error}")
 
 
 def _read_record(path: Path) -> dict[str, Any]:

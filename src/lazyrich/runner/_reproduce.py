@@ -8,14 +8,24 @@ import io
 import json
 import os
 import platform
+import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lazyrich import __version__, plotting, store
-from lazyrich.core import Context, Experiment, config_to_json, jsonable, reference
+from lazyrich.core import (
+    Context,
+    Experiment,
+    argument_error,
+    config_to_json,
+    flag,
+    jsonable,
+    reference,
+)
 from lazyrich.runner._code_digest import code_digest
 from lazyrich.runner._folder import SCHEMA_VERSION, Folder
+from lazyrich.store._path import as_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,12 +33,22 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
+_NAME = re.compile(r"[\w-]{1,100}")  # of a folder: one level, and never above
 PROVENANCE = ("created", "versions", "machine")
 """Of a result that comes from the store, these are told as they were when it was computed."""
 
 
 def result_key(experiment: Experiment, config: Any, data_folder: Path | None = None) -> str:
-    """The name of a result: its experiment, configuration (seeds included), code and data."""
+    """The name of a result: its experiment, configuration (seeds included), code and data.
+
+    Args:
+        experiment: from `lazyrich.experiments`.
+        config: one of its configurations.
+        data_folder: where data sets lie, or None.
+    """
+    _check(experiment, config)
+    if data_folder is not None:
+        data_folder = as_path("data_folder", data_folder)
     fingerprint = experiment.data_fingerprint
     parts = {
         "id": experiment.id,
@@ -67,6 +87,11 @@ def reproduce(
         The record that `result.json` holds.
     """
     started = time.monotonic()
+    _check(experiment, config)
+    _check_place(folder, preset)
+    again, pdf, animate = flag("again", again), flag("pdf", pdf), flag("animate", animate)
+    if context is not None and not isinstance(context, Context):
+        raise argument_error("context", "be a Context or None", context)
     context = context or Context()
     key = result_key(experiment, config, context.data_folder)
     result = None if again else folder.results.get(key)
@@ -89,6 +114,31 @@ def reproduce(
     }  # fmt: skip
     _write_json(home / "result.json", record)
     return record
+
+
+def _check(experiment: Any, config: Any) -> None:
+    """Refuse what is no experiment, or none of its configurations."""
+    if not isinstance(experiment, Experiment):
+        raise argument_error(
+            "experiment",
+            "be an Experiment",
+            experiment,
+            "Pass e.g. experiments.get('saddles/fig1d').",
+        )
+    kinds = tuple({type(known) for known in experiment.presets.values()})
+    if not isinstance(config, kinds):
+        raise argument_error(
+            "config", f"be a configuration of {experiment.id}", config,
+            "Pass e.g. experiment.config('quick').",
+        )  # fmt: skip
+
+
+def _check_place(folder: Any, preset: Any) -> None:
+    """Refuse what is no folder, or no name for a subfolder."""
+    if not isinstance(folder, Folder):
+        raise argument_error("folder", "be a Folder", folder, "Pass e.g. runner.Folder('results').")
+    if not isinstance(preset, str) or not _NAME.fullmatch(preset):
+        raise argument_error("preset", "be a name of letters, digits, _ and -", preset)
 
 
 def _compute(
@@ -143,6 +193,10 @@ def failure(
     experiment: Experiment, config: Any, folder: Folder, preset: str, error: BaseException
 ) -> dict[str, Any]:
     """The record of an experiment that crashed, written like the others."""
+    _check(experiment, config)
+    _check_place(folder, preset)
+    if not isinstance(error, BaseException):
+        raise argument_error("error", "be an exception", error)
     key = result_key(experiment, config)
     text = f"{type(error).__name__}: {error}".splitlines()
     record = _describe(experiment, config, key) | {

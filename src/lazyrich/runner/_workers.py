@@ -9,14 +9,15 @@ import signal
 import threading
 from collections.abc import Callable, Generator, Sequence
 from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
 from typing import Any, NamedTuple
 
-from lazyrich.core import LazyrichError
+from lazyrich.core import LazyrichError, argument_error, choice, count, items
 
 PATIENCE = 5.0
 """Seconds that a worker has to end when it is asked to; all it writes, it writes atomically."""
 
-Report = Callable[[str, int, int], None]
+Report = Callable[[str, float, int], None]
 
 
 class WorkerError(LazyrichError):
@@ -52,6 +53,28 @@ def in_processes(
     Yields:
         Events. A job whose process died ends with a `WorkerError`, and the next one gets a new process.
     """
+    if not callable(function):
+        raise argument_error("function", "be a function of a job and a report", function)
+    jobs = items("jobs", jobs)
+    number = count("number", number, advice="Use e.g. 2.")
+    choice("method", method, multiprocessing.get_all_start_methods())
+    if method != "fork":  # a forked process has it already
+        _check_picklable("function", function, "Define it in a module.")
+    for index, job in enumerate(jobs):
+        _check_picklable(f"jobs[{index}]", job, "Pass numbers, words and ids.")
+    return _events(function, jobs, number, method)
+
+
+def _check_picklable(name: str, value: Any, advice: str) -> None:
+    try:
+        ForkingPickler.dumps(value)
+    except Exception as error:
+        raise argument_error(name, "be picklable", value, advice) from error
+
+
+def _events(
+    function: Callable[[Any, Report], Any], jobs: Sequence[Any], number: int, method: str
+) -> Generator[Event]:
     waiting = collections.deque(enumerate(jobs))
     workers: dict[Any, _Worker] = {}
     try:
@@ -130,7 +153,7 @@ def _serve(function: Any, connection: Connection, other_end: Connection) -> None
         while True:
             index, job = connection.recv()
 
-            def report(label: str, done: int, total: int, index: int = index) -> None:
+            def report(label: str, done: float, total: int, index: int = index) -> None:
                 connection.send((index, "report", (label, done, total)))
 
             connection.send((index, "ended", function(job, report)))

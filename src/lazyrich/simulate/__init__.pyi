@@ -14,11 +14,13 @@ from ._linear_classifier import LinearClassifier as LinearClassifier
 from ._linear_descent import linear_descent as linear_descent
 from ._linear_network_descent import LinearNetworkRuns as LinearNetworkRuns
 from ._linear_network_descent import linear_network_descent as linear_network_descent
-from ._modular_addition_network import ModularAdditionNetwork as ModularAdditionNetwork
 from ._optimizers import Optimizer as Optimizer
+from ._optimizers import adam as adam
 from ._optimizers import muon as muon
-from ._sequential_muon import collection_times as collection_times
+from ._seed import weights_key as weights_key
 from ._sequential_muon import sequential_muon as sequential_muon
+from ._steps import even_steps as even_steps
+from ._steps import log_steps as log_steps
 from ._supervised import Moments as Moments
 from ._supervised import Supervised as Supervised
 from ._training import Training as Training

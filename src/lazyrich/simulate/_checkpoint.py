@@ -22,26 +22,31 @@ SECONDS = 30.0
 class Checkpoint:
     """Weights, optimiser state and records of some runs that advance together, kept by a context.
 
-    A checkpoint carries a fingerprint of the loop's operations, its start, its data and its numbers. One of
-    another configuration is refused and stays where it is.
+    A checkpoint carries a fingerprint of the operations of the loop and of the record, of the record's names,
+    the start, the data and all numbers. One of another configuration is refused and stays where it is.
     """
 
     def __init__(self, context: Context, name: str | None, number: int):
-        if name is not None and not isinstance(name, str):
+        if name is not None and (not isinstance(name, str) or not name):
             raise argument_error("checkpoint", "be a name", name, 'Use e.g. "descent", or None.')
         self._context, self._given = context, name
         self._name = None if name is None else f"{name}-{number}"
         self._mark, self._saved = "", time.monotonic()
 
-    def sign(self, advance: Callable[..., Any], moving: Any, data: Any, steps: list[int]) -> None:
-        """Say which run this is."""
+    def sign(
+        self, advance: Callable[..., Any], record: Callable[..., Any], moving: Any, data: Any,
+        steps: list[int],
+    ) -> None:  # fmt: skip
+        """Say which run this is: how it advances, and what it records of weights and state."""
         if self._name is None:
             return
-        digest = hashlib.sha256()
-        loop = jax.make_jaxpr(lambda *inputs: advance(*inputs, 0, 1))(moving, data)
-        # functions print their address, which differs between processes
-        digest.update(re.sub(r" at 0x[0-9a-f]+", "", str(loop)).encode())
-        for leaf in jax.tree.leaves((loop.consts, moving, data, steps)):
+        digest, constants = hashlib.sha256(), []
+        for function in (lambda *inputs: advance(*inputs, 0, 1), record):
+            traced, shapes = jax.make_jaxpr(function, return_shape=True)(moving, data)
+            # functions print their address, which differs between processes
+            digest.update(re.sub(r" at 0x[0-9a-f]+", "", f"{traced} {shapes}").encode())
+            constants += _constants(traced)
+        for leaf in jax.tree.leaves((constants, moving, data, steps)):
             array = np.asarray(_raw(leaf))
             digest.update(f"{array.dtype} {array.shape}".encode() + array.tobytes())
         self._mark = digest.hexdigest()
@@ -100,6 +105,17 @@ def _dataset(variables: dict[str, Any], **attributes: Any) -> "xarray.Dataset":
     import xarray
 
     return xarray.Dataset(variables, attrs=attributes)
+
+
+def _constants(traced: Any) -> list[Any]:
+    """Arrays that a traced function and those it calls hold: what is printed lacks them."""
+    found = list(traced.consts)
+    for equation in traced.jaxpr.eqns:
+        inner = jax.tree.leaves(
+            list(equation.params.values()), is_leaf=lambda value: hasattr(value, "consts")
+        )
+        found += [leaf for value in inner if hasattr(value, "consts") for leaf in _constants(value)]
+    return found
 
 
 def _raw(leaf: Any) -> Any:

@@ -7,9 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import ArgumentError, argument_error, number, whole
+from lazyrich.core import argument_error, count, moderate, number
+from lazyrich.core._arguments import LARGE
 from lazyrich.models import Units
 from lazyrich.simulate._gradient_flow import gradient_flow
+from lazyrich.simulate._seed import checked_seed
 from lazyrich.simulate._supervised import Supervised
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ class Connection(NamedTuple):
     """A path between two fixed points, and where it arrived."""
 
     path: "xarray.Dataset"
-    """`loss`, `incoming` and `outgoing` over `time`, in units of learning rate × step."""
+    """`loss`, `incoming`, `outgoing` and all `weights`, flat, over `time`: learning rate × step."""
     weights: Any
     """The weights at the end."""
     gradient_norm: float
@@ -66,7 +68,7 @@ def connect(
         >>> import numpy as np
         >>> from lazyrich import models, simulate, tasks
         >>> network = models.TwoLayer(2, 3, activation="relu")
-        >>> training = simulate.Supervised(network, tasks.orthogonal_pair(), initial=0.0)
+        >>> training = simulate.Supervised(network, tasks.orthogonal_pair(), initial_std=0.0)
         >>> zero = models.TwoLayerWeights(np.zeros((2, 3)), np.zeros((3, 1)))
         >>> first = simulate.connect(training, zero, unit=0, seed=1)
         >>> first.arrived, round(float(first.path.loss[-1]), 6), first.weights.first[:, 1:].any()
@@ -76,14 +78,16 @@ def connect(
         raise argument_error(
             "training", "be a `Supervised`", training, "Give a network and a task."
         )
-    length = number("displacement", displacement, above=0, advice="Use e.g. 1e-4.")
-    rest = number("tolerance", tolerance, above=0, advice="Use e.g. 1e-7.")
-    units = training.network.units(jax.tree.map(lambda w: np.array(w, dtype=float), weights))
-    index = int(
-        whole(
-            "unit", unit, at_least=0, at_most=len(units.incoming) - 1, advice="Units count from 0."
-        )
+    length = number("displacement", displacement, above=0, at_most=LARGE, advice="Use e.g. 1e-4.")
+    rest, seed = (
+        number("tolerance", tolerance, above=0, advice="Use e.g. 1e-7."),
+        checked_seed(seed),
     )
+    training.network.check_weights(weights)
+    weights = jax.tree.map(lambda w: moderate("weights", w, advice="Pass finite weights."), weights)
+    units = training.network.units(weights)
+    most = len(units.incoming) - 1
+    index = count("unit", unit, at_least=0, at_most=most, advice="Units count from 0.")
     start = training.network.with_units(weights, _displaced(units, index, length, seed))
     return _follow(training, start, seed, rest)
 
@@ -108,15 +112,17 @@ def _follow(training: Supervised, weights: Any, seed: int, tolerance: float) -> 
     slope = _gradient_norm(training, weights, data)
     for _ in range(MAX_STRETCHES):
         current = weights
-        here = dataclasses.replace(training, initial=lambda key, w=current: w, records=("units",))
+        here = dataclasses.replace(
+            training, initial_weights=lambda seed, w=current: w, records=("units", "weights")
+        )
         piece = gradient_flow(here, np.linspace(0, stretch, 11)[1:], seeds=[seed], tolerance=1e-9)
         if bool(piece.diverged[0]):
-            raise ArgumentError(
-                "`weights` must lead to a flow that stays finite; this one diverges."
-            )
+            raise argument_error(
+                "weights", "lead to a flow that stays finite", "one that diverges",
+                "Start near a fixed point.",
+            )  # fmt: skip
         one = piece.isel(seed=0).drop_vars("diverged")
-        last = Units(one.incoming.values[-1], one.outgoing.values[-1])
-        weights = training.network.with_units(current, last)
+        weights = _shaped(one.weights.values[-1], current)
         pieces.append(one.assign_coords(time=one.time + clock))
         clock, peak = clock + stretch, max(peak, slope)
         slope = _gradient_norm(training, weights, data)
@@ -125,6 +131,15 @@ def _follow(training: Supervised, weights: Any, seed: int, tolerance: float) -> 
             break
         stretch *= 1.25
     return Connection(xarray.concat(pieces, "time"), weights, slope, arrived)
+
+
+def _shaped(flat: np.ndarray, like: Any) -> Any:
+    """Recorded weights as the tree that they are of: units of every layer move, not only the first's."""
+    leaves, tree = jax.tree.flatten(like)
+    ends = np.cumsum([np.size(leaf) for leaf in leaves])
+    parts = np.split(flat, ends[:-1])
+    shaped = [part.reshape(np.shape(leaf)) for part, leaf in zip(parts, leaves, strict=True)]
+    return jax.tree.unflatten(tree, shaped)
 
 
 def _gradient_norm(training: Supervised, weights: Any, data: Any) -> float:

@@ -8,8 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import Convention, argument_error, count, number
+from lazyrich.core import CENTRINGS, argument_error, choice, count, items, number
 from lazyrich.models import PairNetwork, PairWeights
+from lazyrich.simulate._fit import ADVICE
 from lazyrich.simulate._objectives import (
     OBJECTIVES,
     centred,
@@ -17,9 +18,9 @@ from lazyrich.simulate._objectives import (
     ridge_top,
     squared_norm,
 )
+from lazyrich.simulate._seed import keys_of
 from lazyrich.simulate._training import Training
 
-CENTRINGS = ("classes", "samples", "none")
 RECORDS = ("weights", "change")
 
 
@@ -36,6 +37,13 @@ class PairData(NamedTuple):
     ridge: Any  # η of the top layer's ridge regression, or None
 
 
+SMALL = 2**15
+"""Products of pairs and units up to which runs are worked on in batches."""
+
+MOST_ROWS = 10**7
+"""Samples that a training set may be filled up to."""
+
+
 @dataclasses.dataclass(frozen=True)
 class FeatureLearning(Training):
     r"""A network that learns the products of a group from some of them.
@@ -43,8 +51,8 @@ class FeatureLearning(Training):
     $$ \mathcal{L} = \frac1n \sum_{i=1}^n \|P(y_i - \hat y_i)\|^2 $$
 
     over the n training pairs, with one-hot vectors y and P the chosen centring. There is no ½. Decay is the
-    optimizer's. Complex outputs count by their squared modulus, and classify by their real part. With `ridge`
-    the top layer is not learned by descent but is at every step the minimiser of
+    optimizer's. Complex outputs count by their squared modulus, and classify by their real part. With
+    `top_decay` the top layer is not learned by descent but is at every step the minimiser of
 
     $$ \|P(Y - F V)\|^2 + \frac{n\,\mathrm{wd}}{2} \|V\|^2 $$
 
@@ -52,10 +60,14 @@ class FeatureLearning(Training):
 
     Records `train_loss`, `test_loss`, `train_accuracy`, `test_accuracy` (share of pairs whose largest output
     is the label); with `weights` also `first` and `second`, with middle layers `middle`; with `change` also
-    `first_change` and `second_change`, the cosine distance of a layer's weights from those one step later;
-    and what `probe` gives. Test numbers are over all pairs that are not trained on.
+    `first_change` and `second_change`, the cosine distance of a layer's weights from those one step later,
+    NaN where one of them is zero, as `second` is before the first step of zero-init; and what `probe` gives.
+    Test numbers are over all pairs that are not trained on. Where outputs are no numbers any more, neither
+    are accuracies.
 
-    Runs go one after another and not in a batch: from M = 13 and K = 128 on that is at least as fast
+    Runs of small networks, up to $M^2 K = 2^{15}$, advance 64 at a time: calls cost more than steps there
+    (with 20 records 64 runs of M = 7, K = 32 are 2 to 3 times as fast, 32 runs of M = 13, K = 128 1 to 1.7
+    times). Larger ones go one after another. That is as fast or faster
     (`benchmarks/feature_learning.py --company`), needs the memory of one run, and makes a run's bits
     independent of its company.
 
@@ -71,12 +83,13 @@ class FeatureLearning(Training):
             public code), over `samples` (as in the paper), or nothing (`none`). With `samples` the outputs
             are free up to a constant for each class; losses and accuracies then use the outputs moved so
             that their mean over the training pairs is that of the labels.
-        ridge: the decay wd of a top layer from ridge regression, ≥ 0; without it the top layer descends. It
-            is found by LAPACK: on a crowded machine set OPENBLAS_NUM_THREADS=1, as the command line does.
+        top_decay: the weight decay wd of a top layer from ridge regression, ≥ 0; its `ridge` is η = n·wd/2.
+            Without it the top layer descends. The regression is LAPACK's: on a crowded machine set
+            OPENBLAS_NUM_THREADS=1, as the command line does.
         initial_scale: α, a factor of all weights at the start.
         top_scale: a further factor of the top layer at the start; 0 is zero-init.
-        initial: instead of random weights, a function of the seed that gives those at the start, to go on
-            from recorded ones on other pairs, for example; scales do not act on them.
+        initial_weights: instead of random weights, a function of the seed that gives those at the start, to
+            go on from recorded ones on other pairs, for example; scales do not act on them.
         padded_samples: number of rows that training pairs are filled up to with rows that do not count.
             Runs with other numbers of pairs but the same of rows share what is compiled. It costs time in
             proportion to rows. Without it: as many rows as pairs.
@@ -98,10 +111,12 @@ class FeatureLearning(Training):
     task: Any = dataclasses.field(compare=False)
     objective: str = "squared"
     centring: str = "classes"
-    ridge: float | None = dataclasses.field(default=None, compare=False)
+    top_decay: float | None = dataclasses.field(default=None, compare=False)
     initial_scale: float = dataclasses.field(default=1.0, compare=False)
     top_scale: float = dataclasses.field(default=1.0, compare=False)
-    initial: "Callable[[int], PairWeights] | None" = dataclasses.field(default=None, compare=False)
+    initial_weights: "Callable[[int], PairWeights] | None" = dataclasses.field(
+        default=None, compare=False
+    )
     padded_samples: int | None = dataclasses.field(default=None, compare=False)
     records: tuple[str, ...] = ()
     probe: "Callable[[Any, Any, Any], dict[str, Any]] | None" = None
@@ -110,7 +125,7 @@ class FeatureLearning(Training):
         "first": ("input", "unit"), "second": ("unit", "output"),
         "middle": ("layer", "unit", "to_unit"),
     }  # fmt: skip
-    one_by_one: ClassVar[bool] = True
+    may_be_undefined: ClassVar[tuple[str, ...]] = ("first_change", "second_change")
     dtype: ClassVar[str] = "float32"
 
     def __post_init__(self) -> None:
@@ -123,11 +138,16 @@ class FeatureLearning(Training):
         for name in ("initial_scale", "top_scale"):
             value = number(name, getattr(self, name), at_least=0, advice="Use 1 as usual.")
             object.__setattr__(self, name, value)
-        if self.ridge is not None:
-            value = number("ridge", self.ridge, at_least=0, advice="Use the decay, e.g. 5e-5.")
-            object.__setattr__(self, "ridge", value)
+        if self.top_decay is not None:
+            value = number(
+                "top_decay", self.top_decay, at_least=0, advice="Use the decay, e.g. 5e-5."
+            )
+            object.__setattr__(self, "top_decay", value)
         rows = self.padded_samples
-        if rows is not None and count("padded_samples", rows) < self.task.num_samples:
+        if (
+            rows is not None
+            and count("padded_samples", rows, at_most=MOST_ROWS) < self.task.num_samples
+        ):
             raise argument_error(
                 "padded_samples",
                 f"be at least {self.task.num_samples}, the number of samples",
@@ -137,14 +157,14 @@ class FeatureLearning(Training):
 
     def start(self, seed: int) -> tuple[PairWeights, PairData]:
         """Weights and split of a seed."""
-        data_key, weights_key = jax.random.split(jax.random.key(seed))
-        mask = self.task.train_mask(data_key)
-        weights = self.network.init(weights_key, self.initial_scale, self.top_scale)
-        weights = weights if self.initial is None else self._given(self.initial(seed))
+        mask = self._train_mask(seed)
+        weights = self.network.init(_keys(seed)[1], self.initial_scale, self.top_scale)
+        if self.initial_weights is not None:
+            weights = self._given(self.initial_weights(seed))
         n = int(mask.sum())
         missing = (self.padded_samples or n) - n
         pairs, labels = (np.asarray(x, np.int32) for x in (self.task.pairs, self.task.labels))
-        ridge = None if self.ridge is None else n * self.ridge / 2
+        ridge = None if self.top_decay is None else n * self.top_decay / 2
         data = PairData(
             np.pad(pairs[mask], ((0, missing), (0, 0))), np.pad(labels[mask], (0, missing)),
             np.pad(np.full(n, 1 / n), (0, missing)), pairs, labels, mask.astype(float),
@@ -153,6 +173,10 @@ class FeatureLearning(Training):
         if ridge == 0:
             self._check_gram(weights, data)
         return weights, data
+
+    def train_pairs(self, seed: int) -> np.ndarray:
+        """The pairs that a seed trains on, shape (n, 2)."""
+        return np.asarray(self.task.pairs)[self._train_mask(seed)]
 
     def features(self, weights: PairWeights, data: PairData) -> Any:
         """F of the training pairs, shape (N, K); rows that only fill up are zero."""
@@ -176,7 +200,8 @@ class FeatureLearning(Training):
         """The training loss."""
         outputs = self.outputs(weights, data.pairs, data)
         if self.objective != "squared":
-            return data.share @ OBJECTIVES[self.objective](jnp.real(outputs), data.labels)
+            terms = OBJECTIVES[self.objective].terms(jnp.real(outputs), self._targets(data))
+            return data.share @ terms
         residual = centred(self._targets(data) - outputs, data.share, self.centring)
         return data.share @ squared_norm(residual)
 
@@ -189,6 +214,7 @@ class FeatureLearning(Training):
             target = jax.nn.one_hot(data.all_labels, outputs.shape[1], dtype=share.dtype)
             outputs = outputs + share @ (target - outputs)
         right = jnp.argmax(jnp.real(outputs), axis=1) == data.all_labels
+        right = jnp.where(jnp.all(jnp.isfinite(outputs), axis=1), right, jnp.nan)
         losses, found = self._losses(outputs, data.all_labels), {}
         for name, part in (("train", data.is_train), ("test", 1 - data.is_train)):
             # whole numbers, then one division: a share of all is 1 to the last bit
@@ -197,6 +223,11 @@ class FeatureLearning(Training):
         if "weights" in self.records:
             found |= self._recorded(weights)
         return found | (self.probe(self, weights, data) if self.probe else {})
+
+    @property
+    def runs_together(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """How many runs advance in a batch: it depends on what is compared, as what is compiled does."""
+        return 64 if self.unscaled.num_symbols**2 * self.unscaled.width <= SMALL else 1
 
     @property
     def compares(self) -> bool:
@@ -209,28 +240,31 @@ class FeatureLearning(Training):
         layers = (("first", weights.first, later.first), ("second", weights.second, later.second))
         return {f"{name}_change": _cosine_distance(a, b) for name, a, b in layers}
 
-    def attributes(self) -> dict[str, Any]:
-        """How loss and time are counted."""
+    @property
+    def loss_convention(self) -> str:
+        """The loss in words."""
+        if self.objective != "squared":
+            return OBJECTIVES[self.objective].words
         centring = {"none": "no centring"}.get(self.centring, f"centred over {self.centring}")
-        squared = f"mean over samples of the squared norm of the residual, {centring}, no ½"
-        named = {"squared": squared, "cross-entropy": "mean over samples of the cross-entropy"}
-        return Convention(
-            loss=named.get(
-                self.objective, "mean over samples of the cross-entropy of a stable softmax"
-            ),
-            time="number of steps of the optimizer, one epoch each",
-            time_unit="epochs",
-        ).attributes() | {"network": repr(self.network), "num_samples": self.task.num_samples}
+        return f"mean over samples of the squared norm of the residual, {centring}, no ½"
+
+    def attributes(self) -> dict[str, Any]:
+        """The network, and how many pairs it learns from."""
+        return {"network": repr(self.network), "num_samples": self.task.num_samples}
+
+    def _train_mask(self, seed: int) -> np.ndarray:
+        return self.task.train_mask(_keys(seed)[0])
 
     def _targets(self, data: PairData) -> Any:
         kind = data.share.dtype
-        return jax.nn.one_hot(data.labels, self.unscaled.num_outputs, dtype=kind)
+        return jax.nn.one_hot(data.labels, self.unscaled.output_dimension, dtype=kind)
 
     def _losses(self, outputs: Any, labels: Any) -> Any:
         """The loss of every pair; the mean over samples is already taken out of the outputs."""
+        targets = jax.nn.one_hot(labels, outputs.shape[1])
         if self.objective != "squared":
-            return OBJECTIVES[self.objective](jnp.real(outputs), labels)
-        residual = jax.nn.one_hot(labels, outputs.shape[1]) - outputs
+            return OBJECTIVES[self.objective].terms(jnp.real(outputs), targets)
+        residual = targets - outputs
         if self.centring == "classes":
             residual = residual - jnp.mean(residual, axis=1, keepdims=True)
         return squared_norm(residual)
@@ -244,27 +278,33 @@ class FeatureLearning(Training):
         wanted, found = self.network.shapes(), jax.tree.map(np.shape, weights)
         if found != wanted or not all(np.all(np.isfinite(x)) for x in jax.tree.leaves(weights)):
             raise argument_error(
-                "initial", f"give finite weights of the shapes {wanted}", found,
+                "initial_weights", f"give finite weights of the shapes {wanted}", found,
                 "Pass e.g. lambda seed: PairWeights(first, (), second).",
             )  # fmt: skip
         return weights
 
     def _check_words(self) -> None:
-        allowed = {"objective": ("squared", *OBJECTIVES), "centring": CENTRINGS}
+        allowed = {
+            "objective": OBJECTIVES,
+            "centring": [word for word in CENTRINGS if word != "both"],
+        }
         for name, words in allowed.items():
-            if getattr(self, name) not in words:
-                raise argument_error(name, f"be one of {', '.join(words)}", getattr(self, name))
-        if isinstance(self.records, str) or not set(self.records) <= set(RECORDS):
+            choice(name, getattr(self, name), words)
+        if not isinstance(self.records, str):
+            object.__setattr__(self, "records", items("records", self.records))
+        if not set(map(str, self.records)) <= set(RECORDS) or isinstance(self.records, str):
             raise argument_error(
                 "records", f"hold only names of {', '.join(RECORDS)}", self.records,
                 "Pass e.g. ('weights',).",
             )  # fmt: skip
-        object.__setattr__(self, "records", tuple(self.records))
-        if self.ridge is not None and self.objective != "squared":
+        if self.top_decay is not None and self.objective != "squared":
             raise argument_error(
-                "ridge", "be None unless the objective is squared", self.ridge, "Leave it out."
+                "top_decay",
+                "be None unless the objective is squared",
+                self.top_decay,
+                "Leave it out.",
             )
-        for name in ("probe", "initial"):
+        for name in ("probe", "initial_weights"):
             if getattr(self, name) is not None and not callable(getattr(self, name)):
                 raise argument_error(name, "be a function or None", getattr(self, name))
 
@@ -275,11 +315,10 @@ class FeatureLearning(Training):
                 "Use `tasks.GroupArithmetic`.",
             )  # fmt: skip
         M, C = self.task.num_symbols, int(self.task.labels.max()) + 1
-        if self.network.num_symbols != M or self.network.num_outputs < C:
+        if self.network.num_symbols != M or self.network.output_dimension < C:
             raise argument_error(
-                "task", f"fit the network, which has {self.network.num_symbols} symbols and "
-                f"{self.network.num_outputs} outputs", f"{M} symbols and {C} labels",
-                "Change one of the two.",
+                "network", f"have {M} symbols and at least {C} outputs, as the task has",
+                f"{self.network.num_symbols} symbols and {self.network.output_dimension} outputs", ADVICE,
             )  # fmt: skip
 
     def _check_gram(self, weights: PairWeights, data: PairData) -> None:
@@ -289,14 +328,18 @@ class FeatureLearning(Training):
         rank = int(np.linalg.matrix_rank(F))
         if rank < F.shape[1]:
             raise argument_error(
-                "ridge", f"be > 0 as the features' Gram matrix is singular, of rank {rank} of {F.shape[1]}",
-                self.ridge, "Use e.g. 5e-5, fewer units or more samples.",
+                "top_decay",
+                f"be > 0 as the features' Gram matrix is singular, of rank {rank} of {F.shape[1]}",
+                self.top_decay, "Use e.g. 5e-5, fewer units or more samples.",
             )  # fmt: skip
+
+
+def _keys(seed: int) -> Any:
+    """What a seed draws its pairs and its weights from."""
+    return keys_of(seed)
 
 
 def _cosine_distance(a: Any, b: Any) -> Any:
     """1 − cos of the angle, from the difference of directions: 1 − cos itself would lose small angles."""
-    norms = [jnp.sqrt(jnp.sum(x**2)) for x in (a, b)]
-    tiny = jnp.finfo(a.dtype).tiny
-    directions = [x / jnp.maximum(norm, tiny) for x, norm in zip((a, b), norms, strict=True)]
+    directions = [x / jnp.sqrt(jnp.sum(x**2)) for x in (a, b)]  # NaN for zero, which has none
     return jnp.sum((directions[0] - directions[1]) ** 2) / 2

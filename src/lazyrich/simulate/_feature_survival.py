@@ -4,10 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import Context, argument_error, count
-from lazyrich.groups import Group, irreps
-from lazyrich.quantities import FeatureEnergy, GroupEnergy
-from lazyrich.simulate._energy_ascent import energy_ascent
+from lazyrich.core import Context, argument_error, count, untraced
+from lazyrich.groups import Group, power
+from lazyrich.quantities import FeatureEnergy
+from lazyrich.simulate._context import checked_context
+from lazyrich.simulate._energy_ascent import checked_starts, energy_ascent
+from lazyrich.simulate._seed import checked_seeds
 
 
 class Survival(NamedTuple):
@@ -21,6 +23,7 @@ class Survival(NamedTuple):
     survived: np.ndarray
 
 
+@untraced
 def feature_survival(
     group: Group, starts: Any, num_samples: int, *, activation: Any = "quadratic", seeds: Any = range(8),
     tolerance: float = 1e-4, max_steps: int = 2000, context: Context | None = None,
@@ -52,15 +55,18 @@ def feature_survival(
         >>> [feature_survival(cyclic(11), node, n).survived.mean().item() for n in (30, 110)]
         [0.0, 1.0]
     """
+    if not isinstance(group, Group):
+        raise argument_error("group", "be a group", group, "Use e.g. `groups.cyclic(7)`.")
     M = group.order
+    starts, context = checked_starts(starts, 2 * M), checked_context(context)
     n = count("num_samples", num_samples, at_least=1, advice="Keep at least one product.")
     if n > M * M:
         raise argument_error("num_samples", f"be at most {M * M}, the number of products", n)
     pairs = np.stack(np.divmod(np.arange(M * M), M), 1)
     labels = group.table[pairs[:, 0], pairs[:, 1]]
     in_start = _powers(group, starts) > 1e-3
-    shares, energies, context = [], [], context or Context()
-    for seed in context.track(list(seeds), "subsets"):
+    shares, energies = [], []
+    for seed in context.track(checked_seeds(seeds), "subsets"):
         kept = np.zeros(M * M)
         kept[np.random.default_rng(seed).permutation(M * M)[:n]] = 1
         # samples are masked, not left out: then one compilation serves all sizes
@@ -74,7 +80,6 @@ def feature_survival(
 
 def _powers(group: Group, weights: Any) -> np.ndarray:
     """Share of the squared norm in every irrep, shape (nodes, irreps)."""
-    squares = np.sum(np.abs(GroupEnergy(group).blocks(weights)) ** 2, axis=-2)
-    edges = np.cumsum([0, *(r.dimension**2 for r in irreps(group))])[:-1]
-    sums = np.add.reduceat(squares, edges, axis=-1)
+    w = np.asarray(weights)
+    sums = power(group, w.reshape(*w.shape[:-1], 2, group.order)).sum(axis=-2)
     return sums / np.maximum(sums.sum(-1, keepdims=True), np.finfo(float).tiny)

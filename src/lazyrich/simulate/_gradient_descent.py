@@ -10,16 +10,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import Context, argument_error, count, is_traced, real, whole
+from lazyrich.core import Context, argument_error, count, is_traced, real
 from lazyrich.simulate._checkpoint import Checkpoint
-from lazyrich.simulate._optimizers import resolved
-from lazyrich.simulate._training import Training, check_seeds, increasing, stacked, trajectory
+from lazyrich.simulate._context import checked_context
+from lazyrich.simulate._optimizers import Optimizer, resolved
+from lazyrich.simulate._training import (
+    STEPS,
+    Training,
+    check_seeds,
+    recorded_steps,
+    stacked,
+    trajectory,
+)
 
 if TYPE_CHECKING:
     import optax
     import xarray
-
-    from lazyrich.simulate._optimizers import Optimizer
 
 SPAN = 5.0
 """Seconds of descent after which progress is reported, and a wish to stop is heard."""
@@ -46,16 +52,17 @@ def gradient_descent(
 
     $$ \theta_{t+1} = \theta_t + \eta\, u(\nabla\mathcal{L}(\theta_t) + \lambda\theta_t, s_t, \theta_t) $$
 
-    All seeds advance together, or one after another where the training says that this is faster. Between
-    records nothing leaves the compiled loop.
+    All seeds advance together, or in parts or one after another where the training says so. Between records
+    nothing leaves the compiled loop.
 
     Args:
         training: start, loss and record.
-        steps: numbers of steps at which to record, whole, ≥ 0, increasing.
+        steps: numbers of steps at which to record, whole, from 0 to 2³¹ − 1, increasing.
         seeds: one run for each. A run does not depend on the others but for rounding, and not even that
             where runs go one after another.
-        learning_rate: η > 0; with an optimizer, a factor of its steps, 1 if not given. A list of rates gives
-            runs for each, over a dimension `learning_rate`.
+        learning_rate: η > 0. Only with a transformation of optax, which has a rate of its own, it may be left
+            out; if given, it is a factor of its steps. A list of rates gives runs for each, over a dimension
+            `learning_rate`.
         optimizer: what makes a step of a gradient: `adam` or `adamw` (coupled and decoupled decay), `muon`,
             `polar-muon` (see `muon`), `sgd`, all of rate one; or a transformation of optax, for example
             `optax.adam(1e-3)`. Make that once and use it again: one that is made anew is compiled anew.
@@ -82,16 +89,19 @@ def gradient_descent(
     """
     rule = resolved(optimizer)
     grid = {"learning_rate": _rates(learning_rate, rule), "weight_decay": _decays(weight_decay)}
-    steps = increasing("steps", whole("steps", steps, at_least=0, advice="Record at whole steps."))
+    steps, context = recorded_steps(steps), checked_context(context)
     seeds = check_seeds(training, seeds)
+    if batch_size is not None:
+        count("batch_size", batch_size, advice="Use e.g. 64, or None for all samples.")
     dtype = training.dtype if dtype is None else dtype
     if dtype not in ("float32", "float64"):
         raise argument_error("dtype", "be 'float32' or 'float64'", dtype)
     values = [[None] if v is None else np.atleast_1d(v).tolist() for v in grid.values()]
     runs = [_Run(*run) for run in itertools.product(*values, seeds)]
-    chunks = [[run] for run in runs] if training.one_by_one else [runs]
+    size = training.runs_together or len(runs)
+    chunks = [runs[i : i + size] for i in range(0, len(runs), size)]
     plan = _Plan(training, rule, batch_size, steps.astype(int).tolist())
-    progress = _Progress(context or Context(), len(chunks) * plan.steps[-1])
+    progress = _Progress(context, len(chunks) * plan.steps[-1])
     with jax.enable_x64(dtype == "float64"):
         found = [
             _records(plan, chunk, progress, Checkpoint(progress.context, checkpoint, number))
@@ -103,7 +113,7 @@ def gradient_descent(
     batch = "full batch" if batch_size is None else f"minibatches of {batch_size}"
     named = optimizer if isinstance(optimizer, str) else "an optimizer of optax"
     by = "step by step" if optimizer is None else f"by {named}"
-    return trajectory(training, records, seeds, steps, lists, **single,
+    return trajectory(training, records, seeds, steps, lists, clock=STEPS, **single,
                       simulation=f"gradient_descent: {batch}, {by}, {dtype}")  # fmt: skip
 
 
@@ -121,9 +131,10 @@ class _Plan(NamedTuple):
 
 
 def _rates(learning_rate: Any, rule: Any) -> Any:
-    """Learning rates, or factors of an optimiser's steps, which are 1 if not given."""
-    advice = "Use e.g. 0.01." if rule is None else "Leave it out, or use e.g. 0.01."
-    given = 1.0 if learning_rate is None and rule is not None else learning_rate
+    """Learning rates, or factors of the steps of optax's transformations, which are 1 if not given."""
+    has_own = not (rule is None or isinstance(rule, Optimizer))
+    advice = "Leave it out, or use e.g. 0.01." if has_own else "Use e.g. 0.01."
+    given = 1.0 if learning_rate is None and has_own else learning_rate
     return _one_or_list("learning_rate", real("learning_rate", given, above=0, advice=advice))
 
 
@@ -164,11 +175,17 @@ def _records(
     """What some runs, which advance together, record, shape (run, time, …) each."""
     training, rule, _, steps = plan
     weights, data = stacked(training, [run.seed for run in runs])
+    _check_batch(plan, data)
     # fewer units, as mixtures of all, descend alike by the gradient, and by nothing else
     weights, frame = training.reduce(weights) if rule is None else (weights, None)
-    state = None if rule is None else _each(training, rule.init)(weights)
+    state = None if rule is None else _first_state(training, rule, weights)
     advance = _advance(plan, data, runs)
-    kept.sign(advance, (weights, state), data, steps)
+
+    def record(moving: Any, data: Any) -> Any:
+        later = advance(moving, data, 0, 1)[0] if training.compares else None
+        return _record(training, moving[0], later, frame, data)
+
+    kept.sign(advance, record, (weights, state), data, steps)
     moving, pieces, done = kept.load((weights, state))
     progress.add(done)
     pace = _Pace()
@@ -203,7 +220,7 @@ class _Pace:
 
 def _each(training: Training, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function for every run; one run alone is not made a batch of one, which would be slower."""
-    if not training.one_by_one:
+    if training.runs_together != 1:
         return jax.vmap(function)
 
     def alone(*trees: Any) -> Any:
@@ -215,21 +232,29 @@ def _each(training: Training, function: Callable[..., Any]) -> Callable[..., Any
 def _advance(plan: _Plan, data: Any, runs: list[_Run]) -> Callable[..., Any]:
     """From weights and state at one step to those at another."""
     numbers = tuple(
-        None if values[0] is None else jnp.asarray(values)
+        None if values[0] is None else jax.device_put(np.asarray(values))
         for values in ([run.rate for run in runs], [run.decay for run in runs])
     )
     if plan.batch_size is None:
         return lambda moving, data, begin, end: _full_batch(
             plan.training, plan.rule, moving, data, numbers, begin, end
         )
-    size = count("batch_size", plan.batch_size, advice="Use e.g. 64, or None for all samples.")
-    samples = plan.training.count_samples(data)
-    if size > samples:
-        raise argument_error("batch_size", f"be at most {samples}, the number of samples", size)
+    size = int(plan.batch_size)
     keys = jnp.stack([jax.random.fold_in(jax.random.key(run.seed), 1) for run in runs])
     return lambda moving, data, begin, end: _by_batches(
         plan.training, plan.rule, size, keys, moving, data, numbers, begin, end
     )
+
+
+def _check_batch(plan: _Plan, data: Any) -> None:
+    """Before anything is compiled."""
+    if plan.batch_size is None:
+        return
+    samples = plan.training.count_samples(data)
+    if plan.batch_size > samples:
+        raise argument_error(
+            "batch_size", f"be at most {samples}, the number of samples", plan.batch_size
+        )
 
 
 def _move(rule: Any, numbers: Any, moving: Any, slope: Any) -> Any:
@@ -246,7 +271,12 @@ def _move(rule: Any, numbers: Any, moving: Any, slope: Any) -> Any:
     return jax.tree.map(lambda w, u: w + rate * u, weights, change), state
 
 
-# an optimiser is a pair of functions: the compiled loop is found again by their identity
+# an optimiser is a pair of functions: what is compiled is found again by their identity
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _first_state(training: Training, rule: Any, weights: Any) -> Any:
+    return _each(training, rule.init)(weights)
+
+
 @functools.partial(jax.jit, static_argnums=(0, 1))
 def _full_batch(
     training: Training, rule: Any, moving: Any, data: Any, numbers: Any, begin: Any, end: Any

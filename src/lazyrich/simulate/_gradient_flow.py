@@ -1,6 +1,7 @@
 """Gradient flow: descent with steps so small that only learning rate × step matters."""
 
 import functools
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -8,13 +9,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import number, real
-from lazyrich.simulate._training import Training, increasing, starts, trajectory
+from lazyrich.core import LIBRARY_CONVENTION, Context, argument_error, number, real
+from lazyrich.simulate._context import checked_context
+from lazyrich.simulate._training import Training, check_seeds, increasing, stacked, trajectory
 
 if TYPE_CHECKING:
     import xarray
 
 MAX_STEPS = 1_000_000
+STEPS_OF_FLOW = (
+    "gradient flow dθ/dt = −η ∇loss, so that t counts steps at the learning rate η",
+    "steps",
+)
 
 
 def gradient_flow(
@@ -24,6 +30,7 @@ def gradient_flow(
     seeds: Sequence[int],
     learning_rate: float = 1.0,
     tolerance: float = 1e-8,
+    context: Context | None = None,
 ) -> "xarray.Dataset":
     r"""Gradient flow, recorded at the given times.
 
@@ -40,6 +47,7 @@ def gradient_flow(
         learning_rate: η > 0; time is then counted in steps. With 1, the default, time is
             learning rate × step.
         tolerance: of the error in a step, relative to the size of the weights.
+        context: progress and cancellation, between seeds.
 
     Returns:
         What `training` records, over `seed` and `time`, and `diverged`, true where the flow has left the
@@ -55,11 +63,21 @@ def gradient_flow(
     learning_rate = number("learning_rate", learning_rate, above=0, advice="Use 1 as usual.")
     tolerance = number("tolerance", tolerance, above=0, below=1, advice="Use e.g. 1e-8.")
     times = increasing("times", real("times", times, at_least=0, advice="Flows start at 0."))
+    if times[-1] > sys.float_info.max / max(learning_rate, 1):
+        raise argument_error("learning_rate", "leave `times` × rate finite", learning_rate)
+    seeds, context = check_seeds(training, seeds), checked_context(context)
     with jax.enable_x64(True):
-        seeds, (weights, data) = starts(training, seeds)
-        records = _flow(training, weights, data, jnp.asarray(times * learning_rate), tolerance)
-        records = jax.tree.map(np.asarray, records)
-    return trajectory(training, records, seeds, times, learning_rate=learning_rate,
+        # one after the other: steps adapt, and side by side all would wait for the slowest
+        found = [
+            jax.device_get(
+                _flow(training, *stacked(training, [seed]), times * learning_rate, tolerance)
+            )
+            for seed in context.track(seeds, "gradient flow")
+        ]
+    records = jax.tree.map(lambda *parts: np.stack(parts), *found)
+    unit_rate = (LIBRARY_CONVENTION.time, LIBRARY_CONVENTION.time_unit)
+    clock = unit_rate if learning_rate == 1 else STEPS_OF_FLOW
+    return trajectory(training, records, seeds, times, clock=clock, learning_rate=learning_rate,
                       simulation=f"gradient_flow: Tsit5, tolerance {tolerance:g}")  # fmt: skip
 
 
@@ -70,18 +88,16 @@ def _flow(training: Training, weights: Any, data: Any, times: Any, tolerance: An
     def velocity(t: Any, weights: Any, data: Any) -> Any:
         return jax.tree.map(jnp.negative, jax.grad(training.loss)(weights, data))
 
-    def one(weights: Any, data: Any) -> Any:
-        scale = jnp.sqrt(_mean_square(weights))
-        solution = diffrax.diffeqsolve(
-            diffrax.ODETerm(velocity), diffrax.Tsit5(), 0.0, times[-1], None, weights, data,
-            saveat=diffrax.SaveAt(ts=times, fn=lambda t, y, args: training.record(y, args)),
-            stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=tolerance * scale),
-            max_steps=MAX_STEPS, throw=False,
-        )  # fmt: skip
-        return solution.ys
-
-    # one after the other: steps adapt, and side by side all would wait for the slowest
-    return jax.lax.map(lambda pair: one(*pair), (weights, data))
+    weights, data = jax.tree.map(lambda leaf: leaf[0], (weights, data))  # of one seed
+    size = jnp.sqrt(_mean_square(weights))
+    scale = jnp.where(size > 0, size, 1.0)  # weights of zero are a start like others
+    solution = diffrax.diffeqsolve(
+        diffrax.ODETerm(velocity), diffrax.Tsit5(), 0.0, times[-1], None, weights, data,
+        saveat=diffrax.SaveAt(ts=times, fn=lambda t, y, args: training.record(y, args)),
+        stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=tolerance * scale),
+        max_steps=MAX_STEPS, throw=False,
+    )  # fmt: skip
+    return solution.ys
 
 
 def _mean_square(tree: Any) -> Any:

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import Convention, argument_error, count, number
+from lazyrich.core import argument_error, count, flag, number
+from lazyrich.simulate._seed import checked_seed
 from lazyrich.simulate._training import Training
 
 
@@ -27,6 +28,10 @@ class _Data(NamedTuple):
     has_bias: Any  # 1 or 0
 
 
+MOST = 10**6
+"""Of anything that is counted."""
+
+
 @dataclasses.dataclass(frozen=True)
 class LinearClassifier(Training):
     r"""A two-layer linear network on one-hot labels of clustered inputs, or of features that move freely.
@@ -35,7 +40,7 @@ class LinearClassifier(Training):
 
     Inputs of class k are $\sigma m_k + \sqrt{1-\sigma^2}\, g$ with a random direction $m_k$ of length 1 and
     Gaussian g of mean squared length 1. Unconstrained features have the identity as inputs, so that $XW_1$
-    moves freely. Weights are $\mathcal{N}(0, \text{scale}^2)$, the bias 0.
+    moves freely. Weights are $\mathcal{N}(0, \text{initial\_std}^2)$, the bias 0.
 
     Records `loss`, `features` $XW_1$, `last_layer` $W_2$, `bias` and `test_accuracy` on fresh inputs of the
     same clusters (chance for unconstrained features, which have no test inputs).
@@ -49,7 +54,7 @@ class LinearClassifier(Training):
         samples_per_class: n/c.
         width: p.
         num_test: size of the test set.
-        scale: standard deviation of the weights at the start.
+        initial_std: standard deviation of the weights at the start.
         separation: σ, between 0 (no clusters) and 1.
         random_labels: shuffle the training labels.
         bias: learn a bias.
@@ -71,7 +76,7 @@ class LinearClassifier(Training):
     width: int = 12
     num_test: int = 300
     # what only `start` sees does not take part in comparisons, so that all cases share one compiled flow
-    scale: float = dataclasses.field(default=1e-3, compare=False)
+    initial_std: float = dataclasses.field(default=1e-3, compare=False)
     separation: float = dataclasses.field(default=0.5, compare=False)
     random_labels: bool = dataclasses.field(default=False, compare=False)
     bias: bool = dataclasses.field(default=False, compare=False)
@@ -85,9 +90,11 @@ class LinearClassifier(Training):
 
     def __post_init__(self) -> None:
         for name in ("input_dimension", "samples_per_class", "width", "num_test"):
-            count(name, getattr(self, name))
+            count(name, getattr(self, name), at_most=MOST)
+        for name in ("random_labels", "bias", "unconstrained", "whitened", "balanced"):
+            flag(name, getattr(self, name))
         count("num_classes", self.num_classes, at_least=2, advice="One class has nothing to learn.")
-        number("scale", self.scale, above=0, advice="Use e.g. 1e-3.")
+        number("initial_std", self.initial_std, above=0, advice="Use e.g. 1e-3.")
         number("separation", self.separation, at_least=0, at_most=1, advice="Use e.g. 0.5.")
         if self.input_dimension < self.num_samples:
             advice = "Random labels cannot be fitted then."
@@ -105,6 +112,7 @@ class LinearClassifier(Training):
 
     def labels(self, seed: int) -> np.ndarray:
         """Class of each training sample, as trained on."""
+        seed = checked_seed(seed)
         labels = np.repeat(np.arange(self.num_classes), self.samples_per_class)
         return (
             np.random.default_rng([seed, 1]).permutation(labels) if self.random_labels else labels
@@ -112,6 +120,7 @@ class LinearClassifier(Training):
 
     def start(self, seed: int) -> tuple[ClassifierWeights, _Data]:
         """Weights and data of a seed; the same inputs and the same weights up to scale in all cases."""
+        seed = checked_seed(seed)
         rng, c, d = np.random.default_rng([seed, 0]), self.num_classes, self.input_dimension
         centres = rng.standard_normal((c, d))
         centres /= np.linalg.norm(centres, axis=1, keepdims=True)
@@ -140,9 +149,9 @@ class LinearClassifier(Training):
 
     def _layers(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         first = rng.standard_normal((self.input_dimension, self.width))
-        second = self.scale * rng.standard_normal((self.width, self.num_classes))
+        second = self.initial_std * rng.standard_normal((self.width, self.num_classes))
         if not self.balanced:
-            return self.scale * first, second
+            return self.initial_std * first, second
         rows = self.num_samples if self.unconstrained else self.input_dimension
         R, s, _ = np.linalg.svd(second, full_matrices=False)
         frame = np.linalg.qr(first[:rows, : self.num_classes])[0]
@@ -164,13 +173,10 @@ class LinearClassifier(Training):
             "test_accuracy": jnp.mean(decided == data.test_labels),
         }
 
-    def attributes(self) -> dict[str, Any]:
-        """How loss and time are counted."""
-        return Convention(
-            loss="½ mean over samples of the squared norm of the error",
-            time="t = learning rate × step",
-            time_unit="learning rate × step",
-        ).attributes()
+    @property
+    def loss_convention(self) -> str:
+        """The loss in words."""
+        return "½ mean over samples of the squared norm of the error"
 
 
 def _outputs(weights: ClassifierWeights, inputs: Any, has_bias: Any) -> Any:

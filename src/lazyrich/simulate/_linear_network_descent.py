@@ -11,13 +11,14 @@ from lazyrich.core import (
     Context,
     argument_error,
     covariance_spectrum,
-    is_traced,
+    moderate,
     number,
     real,
-    whole,
+    untraced,
 )
 from lazyrich.quantities._linear_kernel import grams_distance
-from lazyrich.simulate._training import increasing
+from lazyrich.simulate._context import checked_context
+from lazyrich.simulate._training import recorded_steps
 
 
 class LinearNetworkRuns(NamedTuple):
@@ -28,6 +29,7 @@ class LinearNetworkRuns(NamedTuple):
     diverged: Any  # without the last axis
 
 
+@untraced
 def linear_network_descent(
     first: Any,
     second: Any,
@@ -55,7 +57,7 @@ def linear_network_descent(
         second: $W_2$ at the start, shape (..., units, outputs).
         covariance: $\Sigma_{xx}$, shape (..., inputs, inputs), leading axes that broadcast.
         correlation: $\Sigma_{yx}$, shape (..., outputs, inputs), likewise.
-        steps: numbers of steps at which to record, whole, ≥ 0, increasing.
+        steps: numbers of steps at which to record, whole, from 0 to 2³¹ − 1, increasing.
         learning_rate: η > 0.
         output_power: mean of $\lVert y\rVert^2$, leading axes that broadcast; without it the best loss is 0.
         context: progress and cancellation.
@@ -77,14 +79,14 @@ def linear_network_descent(
         ((2, 2), True)
     """
     rate = number("learning_rate", learning_rate, above=0, advice="Use e.g. 0.01.")
-    steps = increasing("steps", whole("steps", steps, at_least=0, advice="Record at whole steps."))
+    steps, context = recorded_steps(steps), checked_context(context)
     W1, W2, C, S = _checked(first, second, covariance, correlation)
     shape = np.broadcast_shapes(*(array.shape[:-2] for array in (W1, W2, C, S)))
     state, best, spectrum = _reduced(W1, W2, C, S, shape)
     least = _least_loss(spectrum, best, output_power, shape)
     runs = math.prod(shape)
     flat = [array.reshape(runs, *array.shape[len(shape) :]) for array in (*state, spectrum, best)]
-    loss, distance = _all_runs(flat, steps, rate, context or Context())
+    loss, distance = _all_runs(flat, steps, rate, context)
     bad = ~(np.isfinite(loss) & np.isfinite(distance)).all(axis=-1)
     full = (*shape, steps.size)
     return LinearNetworkRuns(
@@ -96,10 +98,8 @@ def _checked(first: Any, second: Any, covariance: Any, correlation: Any) -> list
     names = ("first", "second", "covariance", "correlation")
     values = (first, second, covariance, correlation)
     arrays = [
-        real(n, v, advice="Pass finite matrices.") for n, v in zip(names, values, strict=True)
+        moderate(n, v, advice="Pass finite matrices.") for n, v in zip(names, values, strict=True)
     ]
-    if is_traced(arrays):
-        raise argument_error("first", "be known now", "traced arrays", "Simulate outside `jit`.")
     for name, array in zip(names, arrays, strict=True):
         if array.ndim < 2 or 0 in array.shape:
             raise argument_error(name, "be a matrix or several, not empty", array.shape)
@@ -164,6 +164,17 @@ def _least_loss(spectrum: Any, best: Any, output_power: Any, shape: tuple[int, .
     if output_power is None:
         return np.zeros(shape)
     power = real("output_power", output_power, at_least=0, advice="Pass the mean of ‖y‖².")
+    if (
+        power.size == 0
+        or power.ndim > len(shape)
+        or any(
+            have not in (1, want)
+            for have, want in zip(power.shape[::-1], shape[::-1], strict=False)
+        )
+    ):
+        raise argument_error(
+            "output_power", f"have axes that broadcast to {shape}, those of the runs", power.shape
+        )
     rest = np.broadcast_to(power, shape) - explained
     if np.any(rest < -1e-9 * np.max(explained)):
         raise argument_error(
@@ -183,7 +194,7 @@ def _all_runs(flat: list[Any], steps: Any, rate: float, context: Context) -> tup
             index = np.minimum(
                 np.arange(begin, begin + chunk), runs - 1
             )  # the last one is filled up
-            part = [jnp.asarray(np.moveaxis(array[index], 0, -1)) for array in flat]
+            part = [jax.device_put(np.moveaxis(array[index], 0, -1)) for array in flat]
             found = _descend(part, begins, rate)
             rows = slice(begin, min(begin + chunk, runs))
             for out, values in zip((loss, distance), found, strict=True):

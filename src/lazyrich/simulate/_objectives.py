@@ -1,25 +1,46 @@
 """Losses of outputs, their centring, and the ridge solution of a top layer."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 
-def cross_entropy(outputs: Any, labels: Any) -> Any:
-    """Of every sample, natural logarithm."""
-    logs = jax.nn.log_softmax(outputs)
-    return -jnp.take_along_axis(logs, labels[:, None], axis=1)[:, 0]
+def _squared(outputs: Any, targets: Any) -> Any:
+    return (outputs - targets) ** 2
 
 
-def stable_cross_entropy(outputs: Any, labels: Any) -> Any:
-    """Cross-entropy with s(x) = x + 1 for x ≥ 0 and 1/(1 − x) below in place of the exponential."""
+def _cross_entropy(outputs: Any, targets: Any) -> Any:
+    return -jnp.sum(targets * jax.nn.log_softmax(outputs), axis=-1)
+
+
+def _stable_cross_entropy(outputs: Any, targets: Any) -> Any:
+    """With s(x) = x + 1 for x ≥ 0 and 1/(1 − x) below in place of the exponential."""
     grown = jnp.where(outputs >= 0, outputs + 1, 1 / (1 - jnp.minimum(outputs, 0)))
-    chosen = jnp.take_along_axis(grown, labels[:, None], axis=1)[:, 0]
-    return jnp.log(jnp.sum(grown, axis=1)) - jnp.log(chosen)
+    logs = jnp.log(grown) - jnp.log(jnp.sum(grown, axis=-1, keepdims=True))
+    return -jnp.sum(targets * logs, axis=-1)
 
 
-OBJECTIVES = {"cross-entropy": cross_entropy, "stable-softmax": stable_cross_entropy}
+class Objective(NamedTuple):
+    """A loss of classification: its terms, whose mean it is, and the loss in words."""
+
+    terms: Callable[
+        [Any, Any], Any
+    ]  # of outputs and one-hot vectors, scaled or not, (samples, classes)
+    words: str
+
+
+OBJECTIVES = {
+    "squared": Objective(_squared, "mean over samples and outputs of the squared error, no ½"),
+    "cross-entropy": Objective(
+        _cross_entropy, "mean over samples of the cross-entropy, natural logarithm"
+    ),
+    "stable-softmax": Objective(
+        _stable_cross_entropy,
+        "mean over samples of the cross-entropy of a stable softmax, natural logarithm",
+    ),
+}
 
 
 def centred(values: Any, share: Any, centring: str) -> Any:

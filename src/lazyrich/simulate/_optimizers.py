@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
-from lazyrich.core import argument_error, number
+from lazyrich.core import argument_error, flag, number
+from lazyrich.models import PairWeights
 from lazyrich.quantities._polar import orthogonalised
 
 
@@ -32,7 +34,44 @@ class Optimizer:
     decoupled: bool = False
 
 
+def adam(*, decoupled: bool = False, momentum: float = 0.9, memory: float = 0.999) -> Optimizer:
+    r"""Adam, with decay on the gradient or on the weights.
+
+    $$ u = -\frac{\hat m}{\sqrt{\hat v} + 10^{-8}}, \qquad m \leftarrow \beta_1 m + (1 - \beta_1) g, \quad
+       v \leftarrow \beta_2 v + (1 - \beta_2) g^2 $$
+
+    with hats for means over past steps only, $\hat m = m/(1 - \beta_1^t)$. The names `adam` and `adamw` of
+    `gradient_descent` are this, coupled and decoupled.
+
+    Source:
+        Kingma and Ba (2015), Algorithm 1; decoupled, Loshchilov and Hutter (2019).
+
+    Args:
+        decoupled: decay acts on the weights, as in AdamW, and not on the gradient.
+        momentum: β₁, between 0 and 1.
+        memory: β₂, between 0 and 1.
+
+    Returns:
+        An optimizer for `gradient_descent`, the same object for the same arguments.
+
+    Example:
+        >>> from lazyrich import simulate
+        >>> simulate.adam() is simulate.adam(memory=0.999), simulate.adam(decoupled=True).decoupled
+        (True, True)
+    """
+    first = number("momentum", momentum, at_least=0, below=1, advice="Use 0.9 as usual.")
+    second = number("memory", memory, at_least=0, below=1, advice="Use 0.999 as usual.")
+    return _adam(flag("decoupled", decoupled), first, second)
+
+
 @functools.cache
+def _adam(decoupled: bool, momentum: float, memory: float) -> Optimizer:
+    import optax
+
+    rule = optax.adam(1.0, b1=momentum, b2=memory)
+    return Optimizer(rule.init, rule.update, decoupled)
+
+
 def muon(*, exact: bool = False, top_factor: float = 1.0, momentum: float = 0.95) -> Optimizer:
     r"""Muon for hidden matrices and Adam for the top layer, with decoupled decay.
 
@@ -42,7 +81,8 @@ def muon(*, exact: bool = False, top_factor: float = 1.0, momentum: float = 0.95
     for a matrix W with m inputs, n outputs and Nesterov momentum B of its gradient. optax finds Q by five
     Newton–Schulz steps, which leave singular values between 0.68 and 1.13; with `exact` they are 1, as the
     theory has it. The top layer, `second` among the weights, and whatever is no matrix, follow Adam with
-    (0.9, 0.999).
+    (0.9, 0.999). Complex weights A + iB of a `models.PairNetwork` are one complex matrix, whose Q is found
+    from the real matrix with the blocks A, −B, B, A.
 
     Source:
         li2, Sec. 5.3, Fig. 9, after Jordan et al. (2024).
@@ -61,13 +101,16 @@ def muon(*, exact: bool = False, top_factor: float = 1.0, momentum: float = 0.95
         >>> simulate.muon() is simulate.muon(), simulate.muon(exact=True).decoupled
         (True, True)
     """
-    import optax
-
     factor = number("top_factor", top_factor, above=0, advice="Use e.g. 0.1.")
     beta = number("momentum", momentum, at_least=0, below=1, advice="Use 0.95 as usual.")
-    if not isinstance(exact, bool):
-        raise argument_error("exact", "be True or False", exact)
-    hidden = _polar(beta) if exact else optax.contrib.muon(1.0, beta=beta)
+    return _muon(flag("exact", exact), factor, beta)
+
+
+@functools.cache
+def _muon(exact: bool, factor: float, beta: float) -> Optimizer:
+    import optax
+
+    hidden = _of_complex(_polar(beta) if exact else optax.contrib.muon(1.0, beta=beta))
     rule = optax.partition({"muon": hidden, "adam": optax.adam(factor)}, _labels)
     return Optimizer(rule.init, rule.update, decoupled=True)
 
@@ -77,9 +120,36 @@ def _labels(weights: Any) -> Any:
 
     def label(path: Any, array: Any) -> str:
         is_top = bool(path) and getattr(path[-1], "name", "") == "second"
-        return "adam" if is_top or array.ndim != 2 else "muon"
+        # complex weights have a leading axis of two parts; other arrays of three axes are no matrices
+        matrix = array.ndim == 2 or (array.ndim == 3 and isinstance(weights, PairWeights))
+        return "muon" if matrix and not is_top else "adam"
 
     return jax.tree_util.tree_map_with_path(label, weights)
+
+
+def _of_complex(rule: Any) -> Any:
+    """A rule of real matrices for complex ones too: products and sums of their real forms are as theirs."""
+    import optax
+
+    def matrices(tree: Any) -> Any:
+        return jax.tree.map(lambda w: _real_form(w) if w.ndim == 3 else w, tree)
+
+    def update(updates: Any, state: Any, params: Any = None) -> Any:
+        known = None if params is None else matrices(params)
+        found, state = rule.update(matrices(updates), state, known)
+        steps = jax.tree.map(
+            lambda u, g: jnp.stack(jnp.split(u[:, : g.shape[2]], 2)) if g.ndim == 3 else u,
+            found, updates,
+        )  # fmt: skip
+        return steps, state
+
+    return optax.GradientTransformation(lambda params: rule.init(matrices(params)), update)
+
+
+def _real_form(parts: Any) -> Any:
+    """The real matrix, shape (2m, 2n), of a complex one, shape (m, n), given as its parts."""
+    A, B = parts
+    return jnp.block([[A, -B], [B, A]])
 
 
 def _polar(beta: float) -> Any:
@@ -106,18 +176,10 @@ def _polar(beta: float) -> Any:
     return optax.GradientTransformation(init, update)
 
 
-@functools.cache
-def _adam(decoupled: bool) -> Optimizer:
-    import optax
-
-    rule = optax.adam(1.0)
-    return Optimizer(rule.init, rule.update, decoupled)
-
-
 NAMED: dict[str, Callable[[], "Optimizer | None"]] = {
     "sgd": lambda: None,
-    "adam": lambda: _adam(False),
-    "adamw": lambda: _adam(True),
+    "adam": adam,
+    "adamw": lambda: adam(decoupled=True),
     "muon": muon,
     "polar-muon": lambda: muon(exact=True),
 }

@@ -8,14 +8,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import argument_error, count, number, real, whole
+from lazyrich.core import argument_error, count, number, real, untraced
 from lazyrich.quantities._polar import orthogonalised
+from lazyrich.simulate._fit import shape_of
+from lazyrich.simulate._steps import MOST_STEPS
 
 MEMORIES = ("none", "halved", "unit", "gradient")
 SAME = 0.99
 """Earlier gradients with a cosine above this are the same one."""
 
 
+@untraced
 def sequential_muon(
     gradient: Callable[[Any], Any],
     starts: Any,
@@ -51,7 +54,8 @@ def sequential_muon(
 
     Example:
         >>> import numpy as np
-        >>> from lazyrich.simulate import collection_times, sequential_muon
+        >>> from lazyrich.measures import collection_times
+        >>> from lazyrich.simulate import sequential_muon
         >>> rates = np.array([1.0, 0.9, 0.5])
         >>> starts = 0.1 * np.random.default_rng(0).dirichlet([1, 1, 1], size=(4, 6))
         >>> ends = sequential_muon(lambda w: rates.astype(w.dtype) * w**2, starts)
@@ -61,48 +65,40 @@ def sequential_muon(
     w = real("starts", starts, advice="Pass starts of shape (trials, nodes, d).")
     if w.ndim != 3 or 0 in w.shape:
         raise argument_error("starts", "have the shape (trials, nodes, d), not empty", w.shape)
-    longest = float(np.max(np.linalg.norm(w, axis=-1)))
+    largest = float(np.max(np.abs(w)))  # looked at first: squares of huge entries are no numbers
+    longest = largest if largest > 2 else float(np.max(np.linalg.norm(w, axis=-1)))
     if not longest <= 1 + 1e-12:
         raise argument_error("starts", "be at most of length 1", longest, "Scale them down.")
     if memory not in MEMORIES:
         raise argument_error("memory", f"be one of {', '.join(MEMORIES)}", memory)
-    if not callable(gradient):
-        raise argument_error("gradient", "be a function of one vector", gradient)
-    steps = count("num_steps", num_steps, advice="Use e.g. 300.")
+    steps = count("num_steps", num_steps, at_most=MOST_STEPS, advice="Use e.g. 300.")
     h = number("step_size", step_size, above=0, at_most=1, advice="Use e.g. 0.05.")
-    run = functools.partial(_trial, gradient, memory, steps)
     with jax.enable_x64(True):
-        ends = np.asarray(jax.jit(jax.vmap(run, (0, None)))(jnp.asarray(w), jnp.asarray(h)))
+        _check_gradient(gradient, w.shape[-1])
+        ends = np.asarray(_compiled(gradient, memory)(w, h, steps))
     if not np.isfinite(ends).all():
         raise argument_error("gradient", "be finite on the unit ball", "NaN or infinite values")
     return ends
 
 
-def collection_times(found: Any, num_maxima: int) -> np.ndarray:
-    """How many nodes of each trial it takes until every maximum is found; infinity if some are not.
-
-    Args:
-        found: number of the maximum that each node found, from 0 on, shape (trials, nodes).
-        num_maxima: how many there are.
-
-    Returns:
-        Numbers of nodes, shape (trials,).
-
-    Example:
-        >>> from lazyrich.simulate import collection_times
-        >>> collection_times([[0, 0, 1, 1], [0, 0, 0, 0]], num_maxima=2)
-        array([ 3., inf])
-    """
-    L = count("num_maxima", num_maxima, advice="Pass the number of maxima.")
-    numbers = whole("found", found, at_least=0, at_most=L - 1, advice="Count maxima from 0.")
-    if numbers.ndim != 2 or 0 in numbers.shape:
-        raise argument_error("found", "have the shape (trials, nodes), not empty", numbers.shape)
-    hits = numbers[:, :, None] == np.arange(L)
-    first = np.where(hits.any(axis=1), hits.argmax(axis=1) + 1.0, np.inf)
-    return first.max(axis=1)
+def _check_gradient(gradient: Any, size: int) -> None:
+    if not callable(gradient):
+        raise argument_error("gradient", "be a function of one vector", gradient)
+    found = shape_of(gradient, jax.ShapeDtypeStruct((size,), float))
+    if found != (size,):
+        shown = "something else" if found is None else f"the shape {found}"
+        raise argument_error(
+            "gradient", f"give the shape ({size},) for a vector of {size} weights", shown,
+            "It must be a function that JAX can trace.",
+        )  # fmt: skip
 
 
-def _trial(gradient: Any, memory: str, steps: int, starts: Any, h: Any) -> Any:
+@functools.lru_cache(maxsize=16)  # the same function again is not compiled again
+def _compiled(gradient: Callable[[Any], Any], memory: str) -> Callable[..., Any]:
+    return jax.jit(jax.vmap(functools.partial(_trial, gradient, memory), (0, None, None)))
+
+
+def _trial(gradient: Any, memory: str, starts: Any, h: Any, steps: Any) -> Any:
     direction = _DIRECTIONS[memory]
 
     def node(kept: Any, numbered: Any) -> tuple[Any, Any]:

@@ -9,27 +9,38 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import argument_error, is_traced, whole
+from lazyrich.core import LIBRARY_CONVENTION, Convention, argument_error, is_traced, whole
+from lazyrich.simulate._seed import checked_seeds
 
 if TYPE_CHECKING:
     import xarray
+
+
+MOST_STEPS = 2**31 - 1
+"""Descent in float32 counts them with 32 bits."""
+STEPS = ("number of steps of descent", "steps")
+"""What time counts, and its unit: for descent. Loss is what a training says, time what a simulator says."""
 
 
 class Training(abc.ABC):
     """A model on a task: how a run starts, which loss it follows, and what is recorded.
 
     Make it a frozen dataclass whose fields are plain values: two that are equal share what JAX compiles.
-    `loss` and `record` are pure functions of arrays.
+    `loss` and `record` are pure functions of arrays. Simulators call what takes weights or data with what
+    `start` gave and descent made of it, inside of traces, where no number can be looked at: NaN in, NaN out.
+    A run that comes to NaN is `diverged`.
 
     Attributes:
         record_dims: the names of a recorded array's own dimensions, for those that have any.
-        one_by_one: whether runs go one after another and not in a batch: for large networks that is as fast,
-            and takes the memory of one.
+        may_be_undefined: names of records that may be NaN in a run that has not diverged.
+        runs_together: how many runs advance in a batch, None for all: for large networks one after another is
+            as fast, takes the memory of one, and makes a run's bits independent of its company.
         dtype: in which gradient descent computes unless told otherwise.
     """
 
     record_dims: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    one_by_one: ClassVar[bool] = False
+    may_be_undefined: ClassVar[tuple[str, ...]] = ()
+    runs_together: ClassVar[int | None] = None
     dtype: ClassVar[str] = "float64"
 
     @abc.abstractmethod
@@ -78,15 +89,14 @@ class Training(abc.ABC):
         """Coordinates of the record's own dimensions."""
         return {}
 
+    @property
+    def loss_convention(self) -> str:
+        """The loss in words, with its factor and what it averages over. Time is the simulator's to say."""
+        return LIBRARY_CONVENTION.loss
+
     def attributes(self) -> dict[str, Any]:
-        """How the run came about, and how it counts loss and time."""
+        """How the run came about, besides the fields that are plain values."""
         return {}
-
-
-def starts(training: Training, seeds: Sequence[int]) -> tuple[list[int], Any]:
-    """The seeds, checked, and all their starts with a leading axis for the seed."""
-    numbers = check_seeds(training, seeds)
-    return numbers, stacked(training, numbers)
 
 
 def check_seeds(training: Training, seeds: Sequence[int]) -> list[int]:
@@ -95,10 +105,7 @@ def check_seeds(training: Training, seeds: Sequence[int]) -> list[int]:
         raise argument_error(
             "training", "be a Training", training, "Use e.g. `simulate.TwoLayerStudent`."
         )
-    checked = whole("seeds", list(seeds), at_least=0, advice="Pass e.g. range(8).")
-    if checked.ndim != 1 or checked.size == 0:
-        raise argument_error("seeds", "be a list of numbers, not empty", seeds, "Pass range(8).")
-    return [int(seed) for seed in checked]
+    return checked_seeds(seeds)
 
 
 def stacked(training: Training, seeds: list[int]) -> Any:
@@ -110,7 +117,14 @@ def stacked(training: Training, seeds: list[int]) -> Any:
 def _stack(*leaves: Any) -> Any:
     if isinstance(leaves[0], jax.Array) and jnp.issubdtype(leaves[0].dtype, jax.dtypes.prng_key):
         return jnp.stack(leaves)
-    return jnp.asarray(np.stack(leaves))  # by NumPy, which has nothing to compile for a new shape
+    # nothing here is compiled for a new shape; `jnp.asarray` would be
+    return jax.device_put(np.stack(leaves))
+
+
+def recorded_steps(steps: Any) -> Any:
+    """The steps at which to record, as whole numbers that increase."""
+    advice = "Record at whole steps."
+    return increasing("steps", whole("steps", steps, at_least=0, at_most=MOST_STEPS, advice=advice))
 
 
 def increasing(name: str, values: Any) -> Any:
@@ -126,11 +140,12 @@ def increasing(name: str, values: Any) -> Any:
 
 def trajectory(
     training: Training, records: dict[str, Any], seeds: list[int], times: Any,
-    grid: Mapping[str, Any] | None = None, **attributes: Any,
+    grid: Mapping[str, Any] | None = None, *, clock: tuple[str, str], **attributes: Any,
 ) -> "xarray.Dataset":  # fmt: skip
     """The records, shape (run, time, …) each, as a dataset that says how it came about.
 
-    Runs are seeds, or all combinations of the grid's values and seeds, the last changing fastest.
+    Runs are seeds, or all combinations of the grid's values and seeds, the last changing fastest. The clock
+    is what time counts, and its unit.
     """
     import xarray
 
@@ -144,7 +159,9 @@ def trajectory(
         for name, values in records.items()
     }
     finite = [
-        np.isfinite(values).reshape(*shape, -1).all(axis=-1) for _, values in variables.values()
+        np.isfinite(values).reshape(*shape, -1).all(axis=-1)
+        for name, (_, values) in variables.items()
+        if name not in training.may_be_undefined
     ]
     variables["diverged"] = (tuple(lists), ~np.all(finite, axis=0))
     fields = dataclasses.asdict(training) if dataclasses.is_dataclass(training) else {}
@@ -152,7 +169,9 @@ def trajectory(
         name: value for name, value in fields.items() if isinstance(value, bool | int | float | str)
     }
     coordinates = lists | {"time": times} | training.coordinates()
-    return xarray.Dataset(variables, coordinates, plain | training.attributes() | attributes)
+    counted = Convention(training.loss_convention, *clock).attributes()
+    said = plain | training.attributes() | counted | attributes
+    return xarray.Dataset(variables, coordinates, said)
 
 
 def _own_dims(training: Training, name: str, axes: int) -> tuple[str, ...]:

@@ -4,21 +4,21 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import Convention, argument_error, count, real
+from lazyrich.core import argument_error, count, real
 from lazyrich.models import TwoLayer, TwoLayerWeights
+from lazyrich.simulate._seed import keys_of
 from lazyrich.simulate._training import Training
 from lazyrich.tasks import TeacherStudent
 
 
 class _Data(NamedTuple):
     inputs: Any  # (N, d_in)
-    labels: Any  # (N, d_out)
+    targets: Any  # (N, d_out)
     test_inputs: Any  # (num_test, d_in)
-    test_labels: Any  # (num_test, d_out)
+    test_targets: Any  # (num_test, d_out)
     eigenvalues: Any  # (d_in,) of the training covariance; only used by linear networks
     teacher: Any  # (d_in, d_out), product of the teacher's layers; likewise
 
@@ -87,7 +87,7 @@ class TwoLayerStudent(Training):
 
     def start(self, seed: int) -> tuple[TwoLayerWeights, _Data]:
         """Student and data of a seed; for a linear network in the eigenbasis of the covariance."""
-        keys = jax.random.split(jax.random.key(seed), 4)
+        keys = keys_of(seed, 4)
         inputs = self._task().inputs(keys[0])
         test_inputs = self._task().inputs(keys[1], self.num_test)
         teacher, student = (self._draw(key) for key in keys[2:])
@@ -96,14 +96,14 @@ class TwoLayerStudent(Training):
             nu, V = np.linalg.eigh(inputs.T @ inputs / self.num_samples)
             inputs, test_inputs = inputs @ V, test_inputs @ V
             teacher, student = (w._replace(first=V.T @ w.first) for w in (teacher, student))
-        labels, test_labels = (
+        targets, test_targets = (
             np.asarray(self.model().apply(teacher, x)) for x in (inputs, test_inputs)
         )
         data = _Data(
             inputs,
-            labels,
+            targets,
             test_inputs,
-            test_labels,
+            test_targets,
             np.maximum(nu, 0),
             teacher.first @ teacher.second,
         )
@@ -114,13 +114,13 @@ class TwoLayerStudent(Training):
         if self.activation == "linear":
             difference = weights.first @ weights.second - data.teacher
             return jnp.sum(data.eigenvalues[:, None] * difference**2) / self.output_dimension
-        return jnp.mean(self._errors(weights, data.inputs, data.labels))
+        return jnp.mean(self._errors(weights, data.inputs, data.targets))
 
     def record(self, weights: TwoLayerWeights, data: _Data) -> dict[str, Any]:
         """Losses, accuracies and kernel."""
         levels = jnp.asarray(self.thresholds)
-        errors = self._errors(weights, data.inputs, data.labels)
-        test_errors = self._errors(weights, data.test_inputs, data.test_labels)
+        errors = self._errors(weights, data.inputs, data.targets)
+        test_errors = self._errors(weights, data.test_inputs, data.test_targets)
         test_loss = jnp.mean(test_errors)
         if self.activation == "linear":
             difference = weights.first @ weights.second - data.teacher
@@ -138,13 +138,10 @@ class TwoLayerStudent(Training):
         """The thresholds."""
         return {"threshold": list(self.thresholds)}
 
-    def attributes(self) -> dict[str, Any]:
-        """How loss and time are counted."""
-        return Convention(
-            loss="mean over samples and outputs of the squared error, no ½",
-            time="gradient-descent steps; for flows, time × learning rate is what counts",
-            time_unit="steps",
-        ).attributes()
+    @property
+    def loss_convention(self) -> str:
+        """The loss in words."""
+        return "mean over samples and outputs of the squared error, no ½"
 
     def _task(self) -> TeacherStudent:
         return TeacherStudent(self.input_dimension, self.num_samples, self.output_dimension)
@@ -158,5 +155,5 @@ class TwoLayerStudent(Training):
             ],
         )
 
-    def _errors(self, weights: TwoLayerWeights, inputs: Any, labels: Any) -> Any:
-        return jnp.mean((self.model().apply(weights, inputs) - labels) ** 2, axis=1)
+    def _errors(self, weights: TwoLayerWeights, inputs: Any, targets: Any) -> Any:
+        return jnp.mean((self.model().apply(weights, inputs) - targets) ** 2, axis=1)

@@ -36,6 +36,7 @@ _MAGIC = b"\x89lazyrich\r\n\x1a"
 _FORMAT_VERSION = 1
 _PRELUDE = struct.Struct("<12sIQ32s")
 _LARGEST_HEADER = 1 << 24  # bytes
+FOREIGN = "it does not begin like one"
 
 
 def write_result(
@@ -132,6 +133,10 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
             yield file
     except FileNotFoundError as error:
         raise StoreError(f"{path} does not exist. Run the command that computes it.") from error
+    except IsADirectoryError as error:
+        raise StoreError(
+            f"{path} is a folder. Give a file in it, such as {path / 'data.lazyrich'}."
+        ) from error
     except OSError as error:
         raise StoreError(
             f"{path} cannot be read: {reason(error)}. Check its permissions and the disk."
@@ -145,17 +150,22 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
 def damage_error(path: Path, what: str) -> StoreError:
     """The error for a file that is not what it should be."""
     what = what if len(what) <= 200 else what[:197] + "..."
-    return StoreError(
-        f"{path} is damaged or not a lazyrich result: {what}. "
-        "Delete it or run the command again: it will be computed again."
-    )
+    advice = "Delete it or run the command again: it will be computed again."
+    if what == FOREIGN and path.suffix not in (
+        "",
+        ".lazyrich",
+    ):  # somebody's file, nothing to delete
+        advice = (
+            "Give a file that `write_result` made; those of `lazyrich reproduce` end in .lazyrich."
+        )
+    return StoreError(f"{path} is damaged or not a lazyrich result: {what}. {advice}")
 
 
 def _read_header(file: BufferedReader) -> dict[str, Any]:
     size = os.fstat(file.fileno()).st_size
     prelude = file.read(_PRELUDE.size)
     if prelude[: len(_MAGIC)] != _MAGIC:
-        raise Damage("it does not begin like one")
+        raise Damage(FOREIGN)
     if len(prelude) < _PRELUDE.size:
         raise Damage("it was cut short before its header")
     _, version, length, digest = _PRELUDE.unpack(prelude)

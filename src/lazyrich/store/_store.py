@@ -7,7 +7,7 @@ from typing import Any
 
 import xarray
 
-from lazyrich.core import StoreError
+from lazyrich.core import StoreError, argument_error
 from lazyrich.store._key import check_key, is_key
 from lazyrich.store._path import StrPath, as_path, reason
 from lazyrich.store._result import damage_error, read_both, read_header, write_result
@@ -38,6 +38,8 @@ class Store:
 
     def __init__(self, folder: StrPath, on_damage: Callable[[StoreError], Any] | None = None):
         self.folder = as_path("folder", folder)
+        if on_damage is not None and not callable(on_damage):
+            raise argument_error("on_damage", "be a function or None", on_damage)
         self._on_damage = on_damage
 
     def path(self, key: str) -> Path:

@@ -1,4 +1,4 @@
-"""Tasks: data distributions and data sets with their loss convention."""
+"""Tasks: data distributions and data sets."""
 
 from lazyrich.core._lazy import attach
 

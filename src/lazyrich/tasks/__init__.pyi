@@ -1,4 +1,5 @@
 from ._dataset import DataSet as DataSet
+from ._dataset import RegressionMoments as RegressionMoments
 from ._digit_classification import DigitClassification as DigitClassification
 from ._digit_pair import DigitPair as DigitPair
 from ._digits import Digits as Digits
@@ -11,8 +12,6 @@ from ._group_arithmetic import GroupArithmetic as GroupArithmetic
 from ._idx import load_idx as load_idx
 from ._in_context_regression import InContextRegression as InContextRegression
 from ._in_context_regression import TokenMoments as TokenMoments
-from ._modular_addition import ModularAddition as ModularAddition
 from ._random_regression import RandomRegression as RandomRegression
-from ._random_regression import RegressionMoments as RegressionMoments
 from ._sparse_parity import SparseParity as SparseParity
 from ._teacher_student import TeacherStudent as TeacherStudent

@@ -3,10 +3,9 @@
 import dataclasses
 from typing import Any
 
-import jax
 import numpy as np
 
-from lazyrich.core import argument_error, count, number
+from lazyrich.core import argument_error, count, number, permutation
 from lazyrich.tasks._dataset import DataSet
 from lazyrich.tasks._digits import Digits, digit_images, resolved
 
@@ -35,7 +34,7 @@ class DigitClassification:
         >>> from lazyrich.tasks import DigitClassification
         >>> task = DigitClassification(num_samples=100, target_scale=3.0, source="packaged")
         >>> train, test = task.split(jax.random.key(0))
-        >>> train.inputs.shape, test.inputs.shape, train.labels.max()
+        >>> train.inputs.shape, test.inputs.shape, train.targets.max()
         ((100, 64), (297, 64), np.float64(3.0))
     """
 
@@ -48,7 +47,7 @@ class DigitClassification:
     def __post_init__(self) -> None:
         for name in ("num_samples", "num_test", "pool"):
             object.__setattr__(self, name, count(name, getattr(self, name), advice="Pass e.g. 1."))
-        scale = number("target_scale", self.target_scale, above=0, advice="Use 1 as usual.")
+        scale = number("target_scale", self.target_scale, above=0, at_most=1e100, advice="Use 1.")
         object.__setattr__(self, "target_scale", float(scale))
         object.__setattr__(self, "source", resolved(self.source))
         available, *sides = self.digits.images.shape  # reads the files
@@ -71,18 +70,21 @@ class DigitClassification:
         """The number of pixels."""
         return int(np.prod(self.digits.images.shape[1:])) // self.pool**2
 
+    @property
+    def output_dimension(self) -> int:
+        """The number of classes, ten."""
+        return NUM_CLASSES
+
     def split(self, key: Any) -> tuple[DataSet, DataSet]:
         """Training set, drawn without replacement, and test set."""
         train = self.digits
-        with jax.ensure_compile_time_eval():
-            order = np.asarray(jax.random.permutation(key, len(train.labels)))
-        chosen = order[: self.num_samples]
+        chosen = permutation(key, len(train.labels))[: self.num_samples]
         return self._set(train, chosen), self._set(
             digit_images(self.source, "test"), slice(self.num_test)
         )
 
     def dataset(self, key: Any) -> DataSet:
-        """The training set: inputs, shape (samples, pixels), and labels, shape (samples, 10)."""
+        """The training set: inputs, shape (samples, pixels), and one-hot targets, shape (samples, 10)."""
         return self.split(key)[0]
 
     def _set(self, digits: Digits, chosen: Any) -> DataSet:
@@ -90,5 +92,5 @@ class DigitClassification:
         num, rows, columns = images.shape
         k = self.pool
         pooled = images.reshape(num, rows // k, k, columns // k, k).mean(axis=(2, 4))
-        labels = self.target_scale * np.eye(NUM_CLASSES)[digits.labels[chosen]]
-        return DataSet(pooled.reshape(num, -1), labels, np.full(num, 1 / num))
+        targets = self.target_scale * np.eye(NUM_CLASSES)[digits.labels[chosen]]
+        return DataSet(pooled.reshape(num, -1), targets, np.full(num, 1 / num))

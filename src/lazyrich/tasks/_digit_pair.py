@@ -2,19 +2,13 @@
 
 import dataclasses
 import functools
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from lazyrich.core import argument_error, count
-from lazyrich.tasks._dataset import DataSet
+from lazyrich.tasks._dataset import DataSet, RegressionMoments
 from lazyrich.tasks._digits import Digits, digit_images, resolved
-
-
-class _Moments(NamedTuple):
-    correlation: np.ndarray  # Σ_yx, (2, pixels)
-    covariance: np.ndarray  # Σ_xx, (pixels, pixels)
-    output_power: float  # Tr Σ_yy
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,7 +27,7 @@ class DigitPair:
         first: the digit whose target is (1, 0).
         second: the digit whose target is (0, 1).
         source: as in `digit_images`; once made, an absolute path or `packaged`.
-        split: `train` or `test`.
+        part: `train` or `test`.
 
     Example:
         >>> from lazyrich.tasks import DigitPair
@@ -45,7 +39,7 @@ class DigitPair:
     first: int
     second: int
     source: Any = None
-    split: str = "train"
+    part: str = "train"
 
     def __post_init__(self) -> None:
         for name in ("first", "second"):
@@ -66,22 +60,27 @@ class DigitPair:
     @property
     def digits(self) -> Digits:
         """All pictures of the source, with its name and fingerprint."""
-        return digit_images(self.source, self.split)
+        return digit_images(self.source, self.part)
 
     def dataset(self, key: Any = None) -> DataSet:
-        """Inputs, shape (samples, pixels), and one-hot labels, shape (samples, 2), in the source's order.
+        """Inputs, shape (samples, pixels), and one-hot targets, shape (samples, 2), in the source's order.
 
         Args:
             key: not used; nothing is random.
         """
-        pixels, labels = _select(self.digits, self.first, self.second)
+        pixels, targets = _select(self.digits, self.first, self.second)
         weights = np.full(len(pixels), 1 / len(pixels))
-        return DataSet(pixels / self.digits.white, labels, weights)
+        return DataSet(pixels / self.digits.white, targets, weights)
 
     @property
     def input_dimension(self) -> int:
         """The number of pixels."""
         return int(np.prod(self.digits.images.shape[1:]))
+
+    @property
+    def output_dimension(self) -> int:
+        """Two, one for each digit."""
+        return 2
 
     @property
     def num_samples(self) -> int:
@@ -104,22 +103,24 @@ class DigitPair:
         return self._moments.output_power
 
     @property
-    def _moments(self) -> _Moments:
+    def _moments(self) -> RegressionMoments:
         return _moments(self.digits, self.first, self.second)
 
 
 def _select(digits: Digits, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:
-    """Grey values, shape (samples, pixels), and one-hot labels, both as float64."""
+    """Grey values, shape (samples, pixels), and one-hot targets, both as float64."""
     chosen = np.isin(digits.labels, (first, second))
     pixels = digits.images[chosen].reshape(int(chosen.sum()), -1).astype(np.float64)
-    labels = digits.labels[chosen, None] == np.array([first, second])
-    return pixels, labels.astype(np.float64)
+    targets = digits.labels[chosen, None] == np.array([first, second])
+    return pixels, targets.astype(np.float64)
 
 
 @functools.lru_cache(maxsize=8)  # 5 MB each at 784 pixels
-def _moments(digits: Digits, first: int, second: int) -> _Moments:
+def _moments(digits: Digits, first: int, second: int) -> RegressionMoments:
     X, Y = _select(digits, first, second)
     N, white = len(X), digits.white
-    moments = _Moments(Y.T @ X / (N * white), X.T @ X / (N * white**2), float(np.sum(Y**2)) / N)
+    moments = RegressionMoments(
+        X.T @ X / (N * white**2), Y.T @ X / (N * white), float(np.sum(Y**2)) / N
+    )
     moments.correlation.flags.writeable = moments.covariance.flags.writeable = False
     return moments

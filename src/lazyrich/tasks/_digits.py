@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lazyrich.core import DataError, argument_error
+from lazyrich.core import DataError, argument_error, choice
 from lazyrich.tasks._idx import load_idx
 
 PACKAGED = "packaged"
@@ -42,7 +42,7 @@ class Digits:
     fingerprint: str
 
 
-def digit_images(source: str | os.PathLike[str] | None = None, split: str = "train") -> Digits:
+def digit_images(source: str | os.PathLike[str] | None = None, part: str = "train") -> Digits:
     """Pictures of handwritten digits.
 
     With a folder, the four files of MNIST, gzipped or not, there or in its subfolder `mnist`. Without one,
@@ -54,7 +54,7 @@ def digit_images(source: str | os.PathLike[str] | None = None, split: str = "tra
 
     Args:
         source: a folder; `"packaged"` for the small set; None to look as told above.
-        split: `train` or `test`; of the packaged set the first 1500 pictures and the other 297.
+        part: `train` or `test`; of the packaged set the first 1500 pictures and the other 297.
 
     Returns:
         Pictures, labels, and which data they are.
@@ -68,13 +68,12 @@ def digit_images(source: str | os.PathLike[str] | None = None, split: str = "tra
         >>> digits.images.shape, digits.name, digits.labels[:5]
         ((1500, 8, 8), 'uci-digits', array([0, 1, 2, 3, 4], dtype=uint8))
     """
-    if split not in _PREFIX:
-        raise argument_error("split", "be one of train, test", split)
+    part = choice("part", part, _PREFIX)
     place = resolved(source)
     if place == PACKAGED:
-        return _packaged(split)
-    images, labels = (_find(Path(place), split, kind) for kind in ("images-idx3", "labels-idx1"))
-    return _from_files(*_state(images), *_state(labels), split)
+        return _packaged(part)
+    images, labels = (_find(Path(place), part, kind) for kind in ("images-idx3", "labels-idx1"))
+    return _from_files(*_state(images), *_state(labels), part)
 
 
 def resolved(source: str | os.PathLike[str] | None) -> str:
@@ -90,9 +89,9 @@ def resolved(source: str | os.PathLike[str] | None) -> str:
         ) from error
 
 
-def _find(folder: Path, split: str, kind: str) -> Path:
+def _find(folder: Path, part: str, kind: str) -> Path:
     """The file, under one of the names it is distributed with."""
-    stem = f"{_PREFIX[split]}-{kind}"
+    stem = f"{_PREFIX[part]}-{kind}"
     names = [f"{stem}-ubyte", f"{stem}-ubyte.gz", f"{stem}.ubyte", f"{stem}.ubyte.gz"]
     for home in (folder, folder / "mnist"):
         for name in names:
@@ -113,7 +112,7 @@ def _state(path: Path) -> tuple[str, int, int]:
 
 @functools.lru_cache(maxsize=4)
 def _from_files(
-    images_path: str, _size: int, _time: int, labels_path: str, _size2: int, _time2: int, split: str
+    images_path: str, _size: int, _time: int, labels_path: str, _size2: int, _time2: int, part: str
 ) -> Digits:
     images, labels = load_idx(images_path), load_idx(labels_path)
     for path, array, dimensions, kind in (
@@ -135,17 +134,17 @@ def _from_files(
             f"`{labels_path}` must hold digits 0 to 9, got {labels.max()}. Use a set of ten classes."
         )
     fingerprint = _digest(images, labels)
-    name = "mnist" if fingerprint == _MNIST[split] else "idx"
+    name = "mnist" if fingerprint == _MNIST[part] else "idx"
     return Digits(images, labels, 255, name, fingerprint)
 
 
 @functools.lru_cache(maxsize=2)
-def _packaged(split: str) -> Digits:
+def _packaged(part: str) -> Digits:
     file = importlib.resources.files("lazyrich.tasks").joinpath("digits.npz")
     with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
         images, labels = arrays["images"], arrays["labels"]
-    part = slice(_TRAIN_SAMPLES) if split == "train" else slice(_TRAIN_SAMPLES, None)
-    images, labels = images[part], labels[part]
+    rows = slice(_TRAIN_SAMPLES) if part == "train" else slice(_TRAIN_SAMPLES, None)
+    images, labels = images[rows], labels[rows]
     images.flags.writeable = labels.flags.writeable = False
     return Digits(images, labels, 16, "uci-digits", _digest(images, labels))
 

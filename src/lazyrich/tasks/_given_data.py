@@ -11,42 +11,52 @@ from lazyrich.tasks._dataset import DataSet
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class GivenData:
-    """Inputs and labels as they are.
+    """Inputs and targets as they are.
 
     Attributes:
         inputs: shape (samples, …).
-        labels: shape (samples, outputs), or (samples,) for one output.
+        targets: shape (samples, outputs), or (samples,) for one output.
 
     Example:
         >>> from lazyrich.tasks import GivenData
-        >>> GivenData([[1, 0.5], [-1, 2]], [1, -1]).dataset().labels.shape
+        >>> GivenData([[1, 0.5], [-1, 2]], [1, -1]).dataset().targets.shape
         (2, 1)
     """
 
     inputs: Any
-    labels: Any
+    targets: Any
 
     def __post_init__(self) -> None:
         inputs = real("inputs", self.inputs, advice="Pass finite numbers, one sample in each row.")
-        labels = real("labels", self.labels, advice="Pass finite numbers, one for each sample.")
-        labels = labels[:, None] if labels.ndim == 1 else labels
+        targets = real("targets", self.targets, advice="Pass finite numbers, one for each sample.")
+        targets = targets[:, None] if targets.ndim == 1 else targets
         if inputs.ndim < 2 or inputs.shape[0] == 0:
             raise argument_error("inputs", "have the shape (samples, …), not empty", inputs.shape)
-        if labels.ndim != 2 or labels.shape[0] != inputs.shape[0]:
+        if targets.ndim != 2 or targets.shape[0] != inputs.shape[0]:
             raise argument_error(
-                "labels", f"have one row for each of the {inputs.shape[0]} samples", labels.shape
+                "targets", f"have one row for each of the {inputs.shape[0]} samples", targets.shape
             )
         object.__setattr__(self, "inputs", inputs)
-        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "targets", targets)
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """The shape of one input."""
+        return self.inputs.shape[1:]
+
+    @property
+    def output_dimension(self) -> int:
+        """Number of outputs."""
+        return self.targets.shape[1]
 
     def dataset(self, key: Any = None) -> DataSet:
         """All points, each counting alike. There is nothing random; a key is not used."""
         num = self.inputs.shape[0]
-        return DataSet(self.inputs, self.labels, np.full(num, 1 / num))
+        return DataSet(self.inputs, self.targets, np.full(num, 1 / num))
 
 
 def orthogonal_pair() -> GivenData:
-    """Two orthogonal inputs in the plane with opposite labels.
+    """Two orthogonal inputs in the plane with opposite targets.
 
     Source:
         saddles, App. I (ReLU fully-connected network, Fig. 1D).

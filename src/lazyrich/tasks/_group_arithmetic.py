@@ -1,73 +1,20 @@
 """Products in a finite group, from some of its pairs."""
 
-import abc
 import dataclasses
 import math
 from typing import Any
 
-import jax
 import numpy as np
 
-from lazyrich.core import argument_error, number
+from lazyrich.core import argument_error, number, permutation
 from lazyrich.tasks._dataset import DataSet
 
 
-class PairTask(abc.ABC):
-    """All pairs of M symbols with a label each; a random share of the pairs is trained on."""
-
-    @property
-    @abc.abstractmethod
-    def num_symbols(self) -> int:
-        """M, also the number of labels."""
-
-    @property
-    @abc.abstractmethod
-    def num_samples(self) -> int:
-        """The number of pairs that are trained on."""
-
-    @property
-    @abc.abstractmethod
-    def labels(self) -> np.ndarray:
-        """The labels of all pairs, (0, 0), (0, 1), … in order, shape (M²,)."""
-
-    @property
-    def pairs(self) -> np.ndarray:
-        """All pairs in the same order, shape (M², 2)."""
-        return np.indices((self.num_symbols, self.num_symbols)).reshape(2, -1).T
-
-    def train_mask(self, key: Any) -> np.ndarray:
-        """Which pairs are trained on, in the same order, shape (M²,)."""
-        with jax.ensure_compile_time_eval():
-            order = np.asarray(jax.random.permutation(key, self.num_symbols**2))
-        return order < self.num_samples
-
-    def split(self, key: Any) -> tuple[DataSet, DataSet]:
-        """Training and test pairs: inputs are the symbols' numbers, shape (samples, 2), labels one-hot."""
-        labels, mask = np.eye(self.num_symbols)[self.labels], self.train_mask(key)
-        train, test = (
-            DataSet(self.pairs[part], labels[part], np.full(part.sum(), 1 / part.sum()))
-            for part in (mask, ~mask)
-        )
-        return train, test
-
-
-def checked_fraction(value: Any, num_symbols: int, num_samples: Any) -> float:
-    """The share of pairs that is trained on, if it leaves at least one pair on either side."""
-    advice = "Pass a share such as 0.7."
-    share = number("train_fraction", value, above=0, below=1, advice=advice)
-    if not 0 < num_samples(share) < num_symbols**2:
-        raise argument_error(
-            "train_fraction", f"leave at least one of {num_symbols**2} pairs on either side",
-            share, advice,
-        )  # fmt: skip
-    return share
-
-
 @dataclasses.dataclass(frozen=True)
-class GroupArithmetic(PairTask):
+class GroupArithmetic:
     r"""Pairs (g, h) of elements of a finite group with label gh; a random share of them is trained on.
 
-    Elements are numbers, as in the group's multiplication table.
+    Elements are numbers, as in the group's multiplication table. Those of a cyclic group add modulo M.
 
     Attributes:
         group: a group of `lazyrich.groups`, of at least two elements.
@@ -95,8 +42,14 @@ class GroupArithmetic(PairTask):
                 "group", "be a group of at least two elements", self.group,
                 "Use e.g. `groups.cyclic(7)`.",
             )  # fmt: skip
-        share = checked_fraction(self.train_fraction, self.num_symbols, self._count)
+        advice = "Pass a share such as 0.7."
+        share = number("train_fraction", self.train_fraction, above=0, below=1, advice=advice)
         object.__setattr__(self, "train_fraction", share)
+        if not 0 < self.num_samples < self.num_symbols**2:
+            raise argument_error(
+                "train_fraction", f"leave at least one of {self.num_symbols**2} pairs on either side",
+                share, advice,
+            )  # fmt: skip
 
     @property
     def num_symbols(self) -> int:
@@ -106,13 +59,38 @@ class GroupArithmetic(PairTask):
     @property
     def num_samples(self) -> int:
         """n, the number of pairs that are trained on."""
-        return self._count(self.train_fraction)
+        # 0.29 · 100 is 28.999…96 in floats, and means 29
+        return math.floor(self.train_fraction * self.num_symbols**2 * (1 + 1e-12))
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """The shape of one input, two numbers of elements."""
+        return (2,)
+
+    @property
+    def output_dimension(self) -> int:
+        """M, one for each label."""
+        return self.num_symbols
+
+    @property
+    def pairs(self) -> np.ndarray:
+        """All pairs, (0, 0), (0, 1), … in order, shape (M², 2)."""
+        return np.indices((self.num_symbols, self.num_symbols)).reshape(2, -1).T
 
     @property
     def labels(self) -> np.ndarray:
-        """The product of every pair, (0, 0), (0, 1), … in order, shape (M²,)."""
+        """The product of every pair, in the same order, shape (M²,)."""
         return np.asarray(self.group.table).ravel()
 
-    def _count(self, share: float) -> int:
-        # 0.29 · 100 is 28.999…96 in floats, and means 29
-        return math.floor(share * self.num_symbols**2 * (1 + 1e-12))
+    def train_mask(self, key: Any) -> np.ndarray:
+        """Which pairs are trained on, in the same order, shape (M²,)."""
+        return permutation(key, self.num_symbols**2) < self.num_samples
+
+    def split(self, key: Any) -> tuple[DataSet, DataSet]:
+        """Training and test pairs: inputs are the elements' numbers, shape (samples, 2), targets one-hot."""
+        targets, mask = np.eye(self.num_symbols)[self.labels], self.train_mask(key)
+        train, test = (
+            DataSet(self.pairs[part], targets[part], np.full(part.sum(), 1 / part.sum()))
+            for part in (mask, ~mask)
+        )
+        return train, test

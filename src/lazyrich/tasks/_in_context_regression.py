@@ -7,8 +7,9 @@ import jax
 import numpy as np
 
 from lazyrich.core import argument_error, count, real, standard_normal
+from lazyrich.core._random import checked_key
 from lazyrich.tasks._dataset import DataSet
-from lazyrich.tasks._gaussian import covariance_root, normal_nodes
+from lazyrich.tasks._gaussian import MOST_INPUTS, covariance_root, normal_nodes
 
 
 class TokenMoments(NamedTuple):
@@ -16,7 +17,15 @@ class TokenMoments(NamedTuple):
 
     covariance: Any  # E[z_abc z_def], shape (D+1,)*6
     correlation: Any  # E[z_abc y], shape (D+1,)*3
-    power: Any  # E[y²]
+    output_power: Any  # E[y²]
+
+
+LARGEST = 1e90
+"""Entries of a covariance up to which its third powers are no infinities."""
+
+
+def _covariance(value: Any) -> Any:
+    return real("covariance", value, at_least=-LARGEST, at_most=LARGEST)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -50,21 +59,39 @@ class InContextRegression:
 
     def __post_init__(self) -> None:
         if np.ndim(self.covariance) == 0:
-            size = count("covariance", self.covariance, advice="Pass a matrix or the dimension D.")
+            size = count(
+                "covariance", self.covariance, at_most=MOST_INPUTS,
+                advice="Pass a matrix or the dimension D.",
+            )  # fmt: skip
             object.__setattr__(self, "covariance", np.eye(size))
-        object.__setattr__(self, "covariance", real("covariance", self.covariance))
+        object.__setattr__(self, "covariance", _covariance(self.covariance))
         covariance_root(self.covariance)
         count("context", self.context, advice="Pass e.g. 32.")
         count("num_samples", self.num_samples, advice="Pass e.g. 8192.")
 
     @property
-    def dimension(self) -> int:
+    def input_dimension(self) -> int:
         """D."""
         return self.covariance.shape[0]
 
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """The shape of one sequence: N + 1 tokens of D + 1 entries."""
+        return (self.context + 1, self.input_dimension + 1)
+
+    @property
+    def output_dimension(self) -> int:
+        """One, the query's label."""
+        return 1
+
     def dataset(self, key: Any) -> DataSet:
         """A training set of sequences."""
-        keys, P, N, D = jax.random.split(key), self.num_samples, self.context, self.dimension
+        keys, P, N, D = (
+            jax.random.split(checked_key(key)),
+            self.num_samples,
+            self.context,
+            self.input_dimension,
+        )
         x = standard_normal(keys[0], (P, N + 1, D)) @ covariance_root(self.covariance)
         w = standard_normal(keys[1], (P, D))
         y = np.einsum("nd,ntd->nt", w, x)
@@ -78,7 +105,7 @@ class InContextRegression:
         Given the map w and the query, the moments of the context's sums are Gaussian ones; what remains is
         a polynomial in w of degree 4 and in the query of degree 6, which small quadratures average exactly.
         """
-        D = self.dimension
+        D = self.input_dimension
         if D > 4:
             raise argument_error("covariance", "be at most 4 × 4 here", D, "Draw samples instead.")
         w, w_share = normal_nodes(3, D)
@@ -99,7 +126,7 @@ class InContextRegression:
         q6 = np.einsum("q,qa,qb,qc,qd,qe,qf->abcdef", q_share, q, q, q, q, q, q, optimize=True)
         covariance = np.einsum("abde,cf->abcdef", CC, q2) + q6.transpose(0, 1, 4, 2, 3, 5)
         covariance += np.einsum("ab,decf->abcdef", C1, q4) + np.einsum("abcf,de->abcdef", q4, C1)
-        D = self.dimension
+        D = self.input_dimension
         # E[y z]: y = w·x_q is odd in w, so only the context's part of the sums correlates with it
         Cw = N * np.einsum("w,wab,wg->abg", w_share, C, w)
         correlation = np.einsum("abg,gc->abc", Cw, q2[:D])

@@ -1,26 +1,19 @@
-"""Regression on random inputs with random labels."""
+"""Regression on random inputs with random targets."""
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
 
-from lazyrich.core import argument_error, count, number, standard_normal
-from lazyrich.tasks._dataset import DataSet
-
-
-class RegressionMoments(NamedTuple):
-    """All that the squared loss of a linear map depends on."""
-
-    covariance: Any  # mean of xxᵀ, (inputs, inputs)
-    correlation: Any  # mean of yxᵀ, (outputs, inputs)
-    output_power: Any  # mean of ‖y‖²
+from lazyrich.core import argument_error, count, flag, number, standard_normal
+from lazyrich.core._random import checked_key
+from lazyrich.tasks._dataset import DataSet, RegressionMoments
 
 
 @dataclasses.dataclass(frozen=True)
 class RandomRegression:
-    r"""A set of random inputs and labels that have nothing to do with each other.
+    r"""A set of random inputs and targets that have nothing to do with each other.
 
     $$ Y \sim \mathcal{N}(0, \sigma^2), \qquad X \sim \mathcal{N}(0, 1), \quad
        \text{whitened:}\ X \to X (X^\top X/N)^{-1/2} $$
@@ -35,7 +28,7 @@ class RandomRegression:
         input_dimension: d; at most N for whitened inputs.
         output_dimension: c.
         whitened: whether inputs are whitened.
-        target_scale: σ, the labels' standard deviation.
+        target_scale: σ, the targets' standard deviation.
 
     Example:
         >>> import jax, numpy as np
@@ -56,28 +49,27 @@ class RandomRegression:
         for name in ("num_samples", "input_dimension", "output_dimension"):
             value = count(name, getattr(self, name), advice="Pass a size ≥ 1.")
             object.__setattr__(self, name, value)
-        scale = number("target_scale", self.target_scale, at_least=0, advice="Use 1 as usual.")
+        scale = number(
+            "target_scale", self.target_scale, at_least=0, at_most=1e100, advice="Use 1."
+        )
         object.__setattr__(self, "target_scale", scale)
-        if self.whitened and self.num_samples < self.input_dimension:
+        if flag("whitened", self.whitened) and self.num_samples < self.input_dimension:
             raise argument_error(
                 "num_samples", f"be at least {self.input_dimension}, the number of inputs, to whiten them",
                 self.num_samples, "Take more samples, or `whitened=False`.",
             )  # fmt: skip
 
     def dataset(self, key: Any) -> DataSet:
-        """Inputs, shape (samples, inputs), and labels, shape (samples, outputs)."""
-        inputs, labels = jax.random.split(key)
+        """Inputs, shape (samples, inputs), and targets, shape (samples, outputs)."""
+        inputs, targets = jax.random.split(checked_key(key))
         N = self.num_samples
         X = standard_normal(inputs, (N, self.input_dimension))
         if self.whitened:
             U, _, Vt = np.linalg.svd(X, full_matrices=False)
             X = np.sqrt(N) * (U @ Vt)
-        Y = self.target_scale * standard_normal(labels, (N, self.output_dimension))
+        Y = self.target_scale * standard_normal(targets, (N, self.output_dimension))
         return DataSet(X, Y, np.full(N, 1 / N))
 
     def moments(self, key: Any) -> RegressionMoments:
         """The exact second moments of `dataset(key)`."""
-        X, Y, share = self.dataset(key)
-        return RegressionMoments(
-            X.T @ (share[:, None] * X), Y.T @ (share[:, None] * X), share @ np.sum(Y**2, 1)
-        )
+        return self.dataset(key).moments()

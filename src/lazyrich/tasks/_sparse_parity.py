@@ -7,11 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import argument_error, count, is_traced, number
+from lazyrich.core import argument_error, count, is_traced, number, real
+from lazyrich.core._random import checked_key
 from lazyrich.tasks._dataset import DataSet
 
 WORD = 32
 """Bits that one random number gives."""
+MOST_BITS, MOST_NUMBERS = 10**6, 2**29
+"""What an input may have, and a data set: JAX ends the process where memory runs out."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +44,7 @@ class SparseParity:
         >>> task.frequencies.round(3)
         array([0.545, 0.273, 0.182])
         >>> data = task.dataset(jax.random.key(0), 4)
-        >>> data.inputs.shape, sorted(set(abs(data.labels.ravel())))
+        >>> data.inputs.shape, sorted(set(abs(data.targets.ravel())))
         ((4, 15), [np.float64(5.0)])
     """
 
@@ -55,6 +58,8 @@ class SparseParity:
         for name in ("num_skills", "num_bits", "skill_bits"):
             value = count(name, getattr(self, name), advice="Pass a size ≥ 1.")
             object.__setattr__(self, name, value)
+        if self.num_bits > MOST_BITS:
+            raise argument_error("num_bits", f"be at most {MOST_BITS}", self.num_bits)
         power = number("exponent", self.exponent, at_least=0, advice="Use e.g. 1.6.")
         scale = number("target_scale", self.target_scale, above=0, advice="Use e.g. 5.")
         object.__setattr__(self, "exponent", power)
@@ -102,19 +107,20 @@ class SparseParity:
             raise argument_error(
                 "inputs", f"have the shape (..., {self.input_dimension})", np.shape(inputs)
             )
+        if not isinstance(inputs, jax.Array):
+            inputs = real("inputs", inputs, at_least=0, at_most=1, advice="Pass bits.")
         K, xp = self.num_skills, jnp if isinstance(inputs, jax.Array) else np
         parity = xp.prod(1 - 2 * inputs[..., K : K + self.masks.size].reshape(
             *np.shape(inputs)[:-1], K, self.skill_bits), axis=-1)  # fmt: skip
         return inputs[..., :K] * parity
 
     def target(self, inputs: Any) -> Any:
-        r"""The labels, $S \sum_k g_k$, shape (..., 1)."""
+        r"""The targets, $S \sum_k g_k$, shape (..., 1)."""
         return self.target_scale * self.skills(inputs).sum(axis=-1, keepdims=True)
 
     def _drawn(self, key: Any, num_samples: int, skill: int | None) -> DataSet:
-        if not hasattr(key, "dtype") or not jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
-            raise argument_error("key", "be a random key", key, "Pass `jax.random.key(0)`.")
-        size = count("num_samples", num_samples, advice="Pass e.g. 4000.")
+        key, most = checked_key(key), MOST_NUMBERS // self.input_dimension
+        size = count("num_samples", num_samples, at_most=most, advice="Pass e.g. 4000.")
         if is_traced(key):
             inputs = self._inputs(key, size, skill).astype(float)
             return DataSet(inputs, self.target(inputs), jnp.full(size, 1 / size))

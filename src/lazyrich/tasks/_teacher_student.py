@@ -5,7 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import Convention, count, number, standard_normal
+from lazyrich.core import count, number, standard_normal
+
+MOST_NUMBERS = 2**29
+"""In an array of inputs: 4 GiB."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,18 +55,18 @@ class TeacherStudent:
         return self.input_dimension / self.num_samples
 
     @property
-    def convention(self) -> Convention:
-        """How loss and time are counted."""
-        return Convention(
-            loss="mean over samples and outputs of the squared error, no ½",
-            time="number of gradient-descent steps",
-            time_unit="steps",
-        )
+    def loss_convention(self) -> str:
+        """The loss in words."""
+        return "mean over samples and outputs of the squared error, no ½"
 
     def inputs(self, key: Any, num_samples: int | None = None) -> Any:
         """Gaussian inputs, one per row; the training set's number of them unless told otherwise."""
-        rows = self.num_samples if num_samples is None else count("num_samples", num_samples)
+        rows = self.num_samples if num_samples is None else self._rows(num_samples)
         return standard_normal(key, (rows, self.input_dimension))
+
+    def _rows(self, num_samples: Any) -> int:
+        most = MOST_NUMBERS // self.input_dimension
+        return count("num_samples", num_samples, at_most=max(most, 1))
 
     def noise(self, key: Any) -> Any:
         """The noise on the training labels, shape (samples, outputs)."""

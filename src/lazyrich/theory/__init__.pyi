@@ -22,6 +22,7 @@ from ._invariant_manifolds import DependentManifold as DependentManifold
 from ._invariant_manifolds import EqualManifold as EqualManifold
 from ._invariant_manifolds import ProportionalManifold as ProportionalManifold
 from ._invariant_manifolds import ZeroManifold as ZeroManifold
+from ._late_grokking import LateGrokking as LateGrokking
 from ._lazy_readout import LazyReadout as LazyReadout
 from ._linear_escape import LinearEscape as LinearEscape
 from ._linear_fixed_points import LinearFixedPoints as LinearFixedPoints

@@ -1,12 +1,13 @@
 """What a layer of random units does on average: Gaussian means of an activation and its slope."""
 
-import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from lazyrich.theory._quadrature import normal_panels
 
 REACH, PANELS, ORDER = 12.0, 16, 20
 """Gauss–Legendre panels of this order between −REACH and REACH standard deviations, one edge at 0."""
@@ -27,7 +28,8 @@ class ActivationMoments(NamedTuple):
 
 def activation_moments(sigma: Callable[[Any], Any], q: Any) -> ActivationMoments:
     """The moments for preactivations of variance q, any shape; kinks of σ at 0 are allowed for."""
-    x, weight = (jnp.asarray(values, q.dtype) for values in _nodes())
+    nodes = normal_panels(np.linspace(-REACH, REACH, PANELS + 1), ORDER)
+    x, weight = (jnp.asarray(values, q.dtype) for values in nodes)
     z = jnp.sqrt(q)[..., None] * x
     value, slope = jax.jvp(lambda z: sigma(z) + 0 * z, (z,), (jnp.ones_like(z),))
 
@@ -41,14 +43,3 @@ def activation_moments(sigma: Callable[[Any], Any], q: Any) -> ActivationMoments
     return ActivationMoments(
         m, a, mean((slope - a[..., None]) ** 2), mean(x * slope) ** 2, mean(rest**2)
     )
-
-
-@functools.cache
-def _nodes() -> tuple[np.ndarray, np.ndarray]:
-    x, w = np.polynomial.legendre.leggauss(ORDER)
-    edges = np.linspace(-REACH, REACH, PANELS + 1)
-    half = REACH / PANELS
-    points = (edges[:-1, None] + half * (1 + x)).ravel()
-    density = np.exp(-(points**2) / 2)
-    weights = density * np.tile(w * half, PANELS)
-    return points, weights / weights.sum()

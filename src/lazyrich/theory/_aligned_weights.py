@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import AssumptionError, argument_error, real
+from lazyrich.core import AssumptionError, argument_error
+from lazyrich.theory._linear_task import require_balanced, require_whitened
 
 MIXTURE = 0.3819660112501051
 """How much of the network is added to the task to find vectors that both share where singular values repeat;
@@ -21,8 +22,8 @@ def aligned_modes(
     Here `correlation` is E[xyᵀ], as the product of the weights.
     """
     _check_layers(correlation, layers)
-    _check_whitened(correlation, covariance, tolerance)
-    _check_balanced(layers, tolerance)
+    require_whitened(covariance, correlation.shape[0], tolerance)
+    require_balanced(layers, tolerance)
     product = functools.reduce(np.matmul, layers)
     U, V = _shared_vectors(correlation, product)
     strengths = np.einsum("im,ij,jm->m", U, product, V)
@@ -68,30 +69,3 @@ def _check_layers(correlation: np.ndarray, layers: list[np.ndarray]) -> None:
             f"be matrices whose product has the shape {correlation.shape} of `correlation` transposed",
             shapes, "The first has a row for each input.",
         )  # fmt: skip
-
-
-def _check_whitened(correlation: np.ndarray, covariance: Any, tolerance: float) -> None:
-    if covariance is None:
-        return
-    C = real("covariance", covariance, advice="Pass X.T @ X / N.")
-    inputs = correlation.shape[0]
-    if C.shape != (inputs, inputs):
-        raise argument_error("covariance", f"have the shape {(inputs, inputs)}", C.shape)
-    off = np.abs(C - np.eye(inputs)).max()
-    if off > tolerance:
-        raise AssumptionError(
-            f"Inputs must be whitened, E[xxᵀ] = 1, but an entry differs by {off:.3g} (tolerance "
-            f"{tolerance:g}). Multiply the inputs by the inverse root of their covariance."
-        )
-
-
-def _check_balanced(layers: list[np.ndarray], tolerance: float) -> None:
-    size = max(np.abs(layer).max() for layer in layers) ** 2
-    gaps = [np.abs(b @ b.T - a.T @ a).max() for a, b in itertools.pairwise(layers)]
-    worst = int(np.argmax(gaps))
-    if gaps[worst] > tolerance * size:
-        raise AssumptionError(
-            f"Layers must be balanced, but W{worst + 2}W{worst + 2}ᵀ − W{worst + 1}ᵀW{worst + 1} has an "
-            f"entry of {gaps[worst]:.3g}, {gaps[worst] / size:.2g} of the largest squared weight (tolerance "
-            f"{tolerance:g}). Use a balanced start."
-        )

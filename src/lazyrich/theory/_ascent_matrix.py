@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import AssumptionError, argument_error, compute, real
+from lazyrich.core import AssumptionError, argument_error, compute, moderate
 from lazyrich.models import activation as activation_function
 from lazyrich.models import activation_kind
 
@@ -81,9 +81,9 @@ def ascent_matrix(weights: Any, inputs: Any, targets: Any, activation: Any) -> A
         (array([[ 1.  , -0.5 ],
                [-0.5 ,  0.25]]), 0.5)
     """
-    w = real("weights", weights, advice="Pass one node, shape (inputs,).")
-    X = real("inputs", inputs, advice="Pass inputs without NaN.")
-    Y = real("targets", targets, advice="Pass targets without NaN.")
+    w = moderate("weights", weights, advice="Pass one node, shape (inputs,).")
+    X = moderate("inputs", inputs, advice="Pass inputs without NaN.")
+    Y = moderate("targets", targets, advice="Pass targets without NaN.")
     if np.ndim(X) != 2 or np.shape(w) != np.shape(X)[1:]:
         raise argument_error(
             "weights", f"have the shape {np.shape(X)[1:]} to fit `inputs`", np.shape(w)

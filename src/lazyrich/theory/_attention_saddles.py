@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import count, covariance_spectrum, real
+from lazyrich.core import count, covariance_spectrum, moderate, untraced
+from lazyrich.theory._frozen import Frozen
 from lazyrich.theory._modes import chosen_modes
 
 
-class AttentionSaddles:
+class AttentionSaddles(Frozen):
     r"""Fixed points of linear self-attention that learns in-context linear regression, mode by mode.
 
     A head adds to the answer $w^\top \hat X A\, x_q$ with $\hat X = \sum_n x_n x_n^\top$; what all heads
@@ -53,8 +54,9 @@ class AttentionSaddles:
         [1.0, 0.5429, 0.0857]
     """
 
+    @untraced
     def __init__(self, covariance: Any, context: int):
-        L = real("covariance", covariance, advice="Pass the covariance of the inputs x.")
+        L = moderate("covariance", covariance, advice="Pass the covariance of the inputs x.")
         values, vectors = covariance_spectrum(L)
         kept = values[::-1] > 1e-12 * values[-1]
         self.covariance = L
@@ -67,6 +69,7 @@ class AttentionSaddles:
         """How many modes there are to learn."""
         return self.eigenvalues.size
 
+    @property
     def gains(self) -> np.ndarray:
         """By how much each mode lowers the loss."""
         N, lam = self.context, self.eigenvalues
@@ -74,7 +77,7 @@ class AttentionSaddles:
 
     def loss(self, modes: Sequence[int]) -> Any:
         """The loss with these modes learned."""
-        return self.eigenvalues.sum() - self.gains()[self._modes(modes)].sum()
+        return self.eigenvalues.sum() - self.gains[self._modes(modes)].sum()
 
     def map(self, modes: Sequence[int]) -> np.ndarray:
         """The matrix A there, shape (D, D)."""

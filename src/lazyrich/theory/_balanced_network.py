@@ -6,19 +6,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import (
-    ArgumentError,
-    AssumptionError,
-    argument_error,
-    compute,
-    is_traced,
-    number,
-    real,
-)
+from lazyrich.core import compute, known, number
 from lazyrich.models import TwoLayerWeights
-from lazyrich.quantities import imbalance
 from lazyrich.quantities._linear_kernel import grams_distance
-from lazyrich.theory._solution import Solution, times
+from lazyrich.theory._linear_task import (
+    layers_of,
+    output_power_of,
+    require_balanced,
+    require_whitened,
+    unexplained_power,
+)
+from lazyrich.theory._solution import Solution, learning_rate_of, times
 
 
 class Representations(NamedTuple):
@@ -65,23 +63,23 @@ class BalancedNetwork(Solution):
         checks `layerwise/thm-f2`, `layerwise/eq14`; `tests/theory/test_balanced.py`.
 
     Args:
+        correlation: $\mathbb{E}[yx^\top]$, shape (outputs, inputs).
         first: $W_1$ at the start, shape (inputs, units).
         second: $W_2$ at the start, shape (units, outputs).
-        correlation: $\mathbb{E}[yx^\top]$, shape (outputs, inputs).
         output_power: mean squared norm of the outputs; without it the least that fits,
             $\lVert\Sigma\rVert^2$, so that the best loss is 0.
         covariance: $\mathbb{E}[xx^\top]$, if it is to be checked that inputs are whitened.
         learning_rate: η > 0; time is then counted in steps. With 1, the default, time is
             learning rate × step.
         tolerance: largest residual of the balance, and deviation of the covariance from 1, that counts as
-            rounding, as a share of the weights' squared length or of 1.
+            rounding, as a share of the squared length of the units concerned or of 1.
 
     Example:
         >>> import jax, numpy as np
         >>> from lazyrich.models import balanced_weights
         >>> from lazyrich.theory import BalancedNetwork
         >>> start = balanced_weights(jax.random.key(0), 3, 2, 2, imbalance=1.5, scale=0.1)
-        >>> network = BalancedNetwork(*start, correlation=[[2.0, 0, 0], [0, 1.0, 0]])
+        >>> network = BalancedNetwork([[2.0, 0, 0], [0, 1.0, 0]], *start)
         >>> network.product(20.0).round(6) + 0.0
         array([[2., 0.],
                [0., 1.],
@@ -99,33 +97,24 @@ class BalancedNetwork(Solution):
 
     def __init__(
         self,
+        correlation: Any,
         first: Any,
         second: Any,
-        correlation: Any,
         output_power: Any = None,
         covariance: Any = None,
         learning_rate: Any = 1.0,
         *,
         tolerance: float = 1e-8,
     ):
-        first = real("first", first, advice="Pass the first layer, shape (inputs, units).")
-        second = real("second", second, advice="Pass the second layer, shape (units, outputs).")
-        sigma = real("correlation", correlation, advice="Pass Y.T @ X / N.")
-        if is_traced((first, second, sigma)):
-            raise ArgumentError(
-                "`first`, `second` and `correlation` must be known here: the order of growth rates is no "
-                "smooth function of them. Leave them out of the trace."
-            )
-        _check_shapes(sigma, first, second)
+        sigma, first, second = layers_of(correlation, first, second)
+        # the order of growth rates is no smooth function of them
+        known("correlation, first and second", (sigma, first, second))
         tolerance = number("tolerance", tolerance, at_least=0, advice="Use 1e-8.")
-        _check_whitened(covariance, first.shape[0], tolerance)
-        self.imbalance = _balanced(first, second, tolerance)
-        self.correlation, least = sigma, float(np.sum(sigma**2))
-        power = least if output_power is None else output_power
-        self.output_power = real(
-            "output_power", power, at_least=least * (1 - 1e-9), advice="Pass the mean of ‖y‖²."
-        )
-        self.learning_rate = real("learning_rate", learning_rate, above=0, advice="Use 1 as usual.")
+        require_whitened(covariance, first.shape[0], tolerance)
+        self.imbalance = require_balanced((first, second), tolerance, is_zero=False)
+        self.correlation = sigma
+        self.output_power = output_power_of(output_power, np.sum(sigma**2), is_single=True)
+        self.learning_rate = learning_rate_of(learning_rate, is_single=True)
         self.basis = _eigenbasis(sigma.T, float(self.imbalance))
         begin = _into_basis(self.basis, first, second)
         self.start, self.leading, self.mixing = _echelon(begin, self.basis.eigenvalues)
@@ -153,46 +142,6 @@ class BalancedNetwork(Solution):
     def kernel_distance(self, time: Any) -> Any:
         """How far the tangent kernel is from that at the start, on whitened inputs (App. F.2)."""
         return compute(_kernel_distance, self, times(time))
-
-
-def _check_shapes(correlation: Any, first: Any, second: Any) -> None:
-    if correlation.ndim != 2 or 0 in correlation.shape:
-        raise argument_error("correlation", "have the shape (outputs, inputs)", correlation.shape)
-    outputs, inputs = correlation.shape
-    if first.ndim != 2 or first.shape[0] != inputs or first.shape[1] < 1:
-        raise argument_error(
-            "first", f"have the shape ({inputs}, units) to fit `correlation`", first.shape
-        )
-    if second.shape != (first.shape[1], outputs):
-        raise argument_error(
-            "second", f"have the shape {(first.shape[1], outputs)} to fit the others", second.shape
-        )
-
-
-def _check_whitened(covariance: Any, inputs: int, tolerance: float) -> None:
-    if covariance is None:
-        return
-    C = real("covariance", covariance, advice="Pass X.T @ X / N, or leave it out.")
-    if C.shape != (inputs, inputs):
-        raise argument_error("covariance", f"have the shape {(inputs, inputs)}", C.shape)
-    off = float(np.abs(C - np.eye(inputs)).max())
-    if off > tolerance:
-        raise AssumptionError(
-            f"The inputs must be whitened, E[xxᵀ] = 1, but the covariance deviates from that by {off:.3g}. "
-            "Whiten the inputs, or simulate."
-        )
-
-
-def _balanced(first: Any, second: Any, tolerance: float) -> Any:
-    _, coefficient, residual = imbalance(first, second)
-    size = float(np.sum(first**2) + np.sum(second**2))
-    if residual > tolerance * size:
-        raise AssumptionError(
-            f"The layers must be λ-balanced, W₂W₂ᵀ − W₁ᵀW₁ = λI, but at the best λ = {coefficient:.6g} a "
-            f"residual of {residual:.3g} is left, {residual / size:.2g} of the weights' squared length. "
-            "Use `models.balanced_weights`, or simulate."
-        )
-    return coefficient
 
 
 class _Basis(NamedTuple):
@@ -319,7 +268,7 @@ def _loss(m: BalancedNetwork, time: Any) -> Any:
     s, (outputs, inputs) = m.basis.singular_values, m.correlation.shape
     target = jnp.zeros((inputs, outputs), s.dtype).at[jnp.arange(s.size), jnp.arange(s.size)].set(s)
     excess = _at(lambda A, B: jnp.sum((A @ B.T - target) ** 2), m, time)
-    return (excess + (m.output_power - jnp.sum(m.correlation**2))) / 2
+    return (excess + unexplained_power(m.output_power, jnp.sum(m.correlation**2))) / 2
 
 
 def _kernel_distance(m: BalancedNetwork, time: Any) -> Any:

@@ -4,10 +4,19 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import ArgumentError, argument_error, is_traced, number, real
+from lazyrich.core import (
+    ArgumentError,
+    argument_error,
+    is_traced,
+    moderate,
+    number,
+    real,
+    untraced,
+)
 from lazyrich.theory._emergence import Emergence
 
 
+@untraced
 def calibrate_emergence(
     frequencies: Any,
     target_scale: Any = 1.0,
@@ -80,12 +89,14 @@ def _curve(name: str, pair: Any, S: float) -> tuple[np.ndarray, np.ndarray]:
     """Resource and R/S, checked."""
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise argument_error(name, "be a pair (resource, strengths of the first skill)", pair)
-    x = real(name, pair[0], at_least=0, advice="Pass the resource and the strengths.")
+    x = moderate(name, pair[0], at_least=0, advice="Pass the resource and the strengths.")
     y = real(name, pair[1], advice="Pass the resource and the strengths.")
     if is_traced(x, y) or x.ndim != 1 or x.shape != y.shape or x.size < 3:
         raise argument_error(
             name, "be two arrays of one shape, of at least three", (x.shape, y.shape)
         )
+    if not np.any(x):
+        raise argument_error(name, "hold a resource other than 0", x)
     if not (np.min(y) < S / 2 < np.max(y)):
         raise ArgumentError(
             f"`{name}` must contain the emergence of the first skill, got strengths from {np.min(y):g} to "

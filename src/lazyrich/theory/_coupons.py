@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lazyrich.core import argument_error, is_traced, number, real, whole
+from lazyrich.theory._frozen import Frozen
+from lazyrich.theory._quadrature import panels
 
 NODES = 16
 """Gauss–Legendre nodes on each panel of half a unit of ln t: the integrand is smooth on that scale."""
@@ -44,7 +46,7 @@ class CollectionBounds(NamedTuple):
     upper: np.float64
 
 
-class NodesToCollect:
+class NodesToCollect(Frozen):
     r"""The number of hidden nodes until all local maxima are found, if each node finds one at random.
 
     $$ p_l = \frac{\mu_l^a}{\sum_k\mu_k^a}, \qquad
@@ -87,7 +89,7 @@ class NodesToCollect:
     Example:
         >>> from lazyrich.theory import NodesToCollect
         >>> nodes = NodesToCollect(rates=[1.0, 1.0, 0.5], exponent=2.0)
-        >>> nodes.probabilities.round(4), nodes.expected().round(6)
+        >>> nodes.probabilities.round(4), nodes.expected.round(6)
         (array([0.4444, 0.4444, 0.1111]), np.float64(9.775))
         >>> nodes.expected_with_suppression().round(6)
         np.float64(4.69375)
@@ -110,19 +112,18 @@ class NodesToCollect:
         """$p_l$, shape (maxima,)."""
         return np.exp(self._logs)
 
+    @property
     def expected(self) -> np.float64:
         """$T_0$, the expected number of independent nodes (Eq. 41)."""
         low, high = np.log(1e-18), -self._logs.min() + np.log(50 + np.log(self._logs.size))
         if high > 700:
             return np.float64(np.inf)  # more than a float can hold
         edges = np.linspace(low, high, max(int(np.ceil(2 * (high - low))), 1) + 1)
-        nodes, weights = np.polynomial.legendre.leggauss(NODES)
-        half = (edges[1] - edges[0]) / 2
-        x = (edges[:-1, None] + half * (1 + nodes)).ravel()  # ln t
+        x, weights = panels(edges, NODES)  # ln t
         rest = np.exp(-np.exp(np.add.outer(x, self._logs)))  # chance that l is missing at time t
         with np.errstate(divide="ignore"):
             missing = -np.expm1(np.sum(np.log1p(-rest), axis=1))
-        integral = half * np.sum(np.tile(weights, edges.size - 1) * missing * np.exp(x))
+        integral = np.sum(weights * missing * np.exp(x))
         return np.float64(integral + 1e-18)  # before that nothing is found
 
     def bounds(self) -> CollectionBounds:
@@ -148,11 +149,13 @@ class NodesToCollect:
         shrink = _factor(factor) ** -self.exponent
         if shrink == 0:
             return np.float64(self._logs.size)
-        return np.float64(shrink * self.expected() + (1 - shrink) * self._logs.size)
+        return np.float64(shrink * self.expected + (1 - shrink) * self._logs.size)
 
     def chance(self, num_nodes: Any) -> np.ndarray:
         """Probability that this many independent nodes find all maxima; any shape."""
-        numbers = whole("num_nodes", num_nodes, at_least=0, advice="Pass numbers of nodes.")
+        numbers = whole(
+            "num_nodes", num_nodes, at_least=0, at_most=10**9, advice="Pass numbers of nodes."
+        )
         return np.vectorize(self._chance, otypes=[float])(numbers)
 
     def _chance(self, K: float) -> float:
@@ -160,21 +163,36 @@ class NodesToCollect:
         from scipy.special import gammaln
 
         p, L = self.probabilities, self._logs.size
-        if L > K or p.min() * K < 1e-16:
+        if L > K or p.min() * K < 1e-300:  # at most the chance of the rarest
             return 0.0
+        if p.min() * K > 40 + np.log(L):  # one is missing with a chance below L·e^(−pK)
+            return 1.0
         if L == K:
             return float(np.exp(gammaln(L + 1) + np.sum(self._logs)))
 
         def saddle(r: float) -> float:
-            return float(np.sum(p * r / -np.expm1(-p * r)) - K)
+            x = p * r
+            known = x > 0  # rare maxima: 1, the limit
+            return float(np.sum(np.where(known, x, 1) / np.where(known, -np.expm1(-x), 1)) - K)
 
         r = float(np.asarray(brentq(saddle, 1e-300, K + 1.0)))
         # values of the generating function K! Π(e^{pz} − 1)/z^K on a circle; far from the saddle they vanish
         points = int(32 + 20 * np.sqrt(K))
         theta = np.pi * (np.arange(points) + 0.5) / points  # the other half is conjugate
         z = np.multiply.outer(r * np.exp(1j * theta), p)
-        logs = np.sum(z + np.log(-np.expm1(-z)), axis=1) - 1j * K * theta
-        return float(np.mean(np.exp(logs + gammaln(K + 1) - K * np.log(r)).real))
+        # log(1 − e^{−z}) without overflow on either side
+        left = np.real(z) < 0
+        tails = np.log(np.where(left, 1, -1) * np.expm1(np.where(left, z, -z))) - np.where(
+            left, z, 0
+        )
+        # K! e^z/z^K in terms that stay small where K is large: r is near K then, and theta near 0
+        logs = (
+            (r - K)
+            - 2 * r * np.sin(theta / 2) ** 2
+            + 1j * ((r - K) * theta + r * (np.sin(theta) - theta))
+        )
+        logs = logs - K * np.log1p((r - K) / K) + _stirling(K) + np.sum(tails, axis=1)
+        return float(np.mean(np.exp(logs).real))
 
     def _known(self, found: Any) -> np.ndarray:
         known = np.zeros(self._logs.size, bool)
@@ -183,6 +201,15 @@ class NodesToCollect:
         if known.all():
             raise argument_error("found", "leave a maximum to find", found, "All are found.")
         return known
+
+
+def _stirling(K: float) -> float:
+    """The logarithm of K! less K log K − K."""
+    from scipy.special import gammaln
+
+    if K < 50:
+        return float(gammaln(K + 1) - K * np.log(K) + K)
+    return np.log(2 * np.pi * K) / 2 + 1 / (12 * K) - 1 / (360 * K**3) + 1 / (1260 * K**5)
 
 
 def _factor(value: Any) -> float:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from lazyrich.core import Crossing, Status, is_traced
+from lazyrich.theory._bisection import bisect
 
 BISECTIONS, NEWTON_STEPS, TERMS = 60, 2, 24
 LATE = 36.0
@@ -58,7 +59,9 @@ def _library(*values: Any) -> Any:
 
 def _coordinate(xp: Any, start: Any, target: Any) -> Any:
     gap = xp.abs(target - start)
-    return xp.log(start / xp.where(gap > 0, gap, target))
+    gap = xp.where(gap > 0, gap, target)
+    # far above ρ the quotient is near 1, and its logarithm would lose digits
+    return xp.where(start > target, xp.log1p(target / gap), xp.log(start / gap))
 
 
 def _log_share(xp: Any, ell: Any, below: Any) -> Any:
@@ -78,7 +81,7 @@ def _clock(xp: Any, ell: Any, below: Any, depth: int) -> Any:
     late = ell > LATE  # |1 − x| is exp(−ℓ)/L
     gap = xp.log(xp.abs(xp.expm1(xp.where(late, 1.0, log_x))))
     gap = xp.where(late, -ell - np.log(depth), gap)
-    far = log_x > np.log(2.0)
+    far = log_x > np.log(5.0) / depth  # there 24 terms of the series give all digits
     near = _by_roots(xp, xp.where(far, np.log(2.0), log_x), xp.where(far, 0.0, gap), depth)
     distant = _by_series(xp, xp.where(far, log_x, np.log(2.0)), depth)
     return xp.where(below, near, xp.where(far, distant, near - _offset(depth)))
@@ -95,7 +98,7 @@ def _by_roots(xp: Any, log_x: Any, log_gap: Any, depth: int) -> Any:
 
 
 def _by_series(xp: Any, log_x: Any, depth: int) -> Any:
-    """The same for x ≥ 2, where the fractions cancel: Σ_{k≥2} x^{2−kL}/(kL − 2)."""
+    """The same for x^L ≥ 5, where the fractions cancel: Σ_{k≥2} x^{2−kL}/(kL − 2)."""
     powers = (depth * np.arange(2, 2 + TERMS) - 2).astype(log_x.dtype)
     return xp.sum(xp.exp(-powers * log_x[..., None]) / powers, axis=-1)
 
@@ -129,15 +132,8 @@ def _bisect(xp: Any, goal: Any, ell: Any, below: Any, depth: int) -> Any:
     low = xp.where(left > 0, corner, ell)
     high = xp.where(left > 0, corner + 2 * depth * xp.maximum(left, 0), corner)
 
-    def halve(_: Any, ends: Any) -> Any:
-        low, high = ends
-        middle = (low + high) / 2
-        early = _clock(xp, middle, below, depth) < goal
-        return xp.where(early, middle, low), xp.where(early, high, middle)
+    def is_early(middle: Any) -> Any:
+        return _clock(xp, middle, below, depth) < goal
 
-    if xp is jnp:
-        low, high = jax.lax.fori_loop(0, BISECTIONS, halve, (low, high))
-    else:
-        for step in range(BISECTIONS):
-            low, high = halve(step, (low, high))
+    low, high = bisect(is_early, low, high, steps=BISECTIONS, xp=xp)
     return (low + high) / 2

@@ -5,36 +5,25 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import (
-    AssumptionError,
-    Crossing,
-    argument_error,
-    compute,
-    is_traced,
-    number,
-    real,
+from lazyrich.core import Crossing, argument_error, compute, is_traced, real
+from lazyrich.theory import _two_layer_flow as flow
+from lazyrich.theory._mode_solution import ModeSolution
+from lazyrich.theory._solution import (
+    check_broadcast,
+    learning_rate_of,
+    target_share,
 )
-from lazyrich.theory._diagonal_flow import (
-    ModeStart,
-    layers_at,
-    limit_of,
-    product_at,
-    residual_at,
-    time_of_share,
-)
-from lazyrich.theory._solution import Solution, check_broadcast, times
-from lazyrich.theory._stages import Stages, stages_of
 
 SMALLEST, LARGEST = 1e-150, 1e100
 
 
-class DiagonalNetwork(Solution):
+class DiagonalNetwork(ModeSolution):
     r"""Gradient flow of a diagonal linear network, from any start.
 
     $$ f(x) = \sum_i x_i a_i b_i, \qquad \dot a_i = -b_i E[x_i^2](a_i b_i - S_i), \qquad
        \dot b_i = -a_i E[x_i^2](a_i b_i - S_i) $$
 
-    Modes do not see each other, and $a_i^2 - b_i^2$ stays as it is. With $\tau = K E[x^2] t$ and
+    Modes do not see each other, and $b_i^2 - a_i^2$ stays as it is. With $\tau = K E[x^2] \eta t$ and
     $K^2 = S^2 + \tfrac14(a_0^2 - b_0^2)^2$,
 
     $$ y = \cosh\tau + \frac{S + \tfrac12(a_0 - b_0)^2}{K} \sinh\tau, \qquad
@@ -48,7 +37,8 @@ class DiagonalNetwork(Solution):
     $a_0 = b_0$ if the target is negative.
 
     Symbols:
-        $a(0)$ → `first`, $b(0)$ → `second`, $S_i$ → `target`, $E[x_i^2]$ → `variance`, $t$ → `time`.
+        $a(0)$ → `first`, $b(0)$ → `second`, $S_i$ → `target`, $E[x_i^2]$ → `variance`, $\eta$ →
+        `learning_rate`, $t$ → `time`.
 
     Source:
         layerwise, Eq. 3, 6, 8, 9, 39. The solution for $a \ne b$, which the paper leaves to Saxe et al.
@@ -70,12 +60,14 @@ class DiagonalNetwork(Solution):
         first: a(0), any shape.
         second: b(0), any shape.
         target: S, any shape, of either sign or zero.
-        variance: E[x²] ≥ 0, any shape. All four broadcast; their common shape is that of the modes.
+        variance: E[x²] ≥ 0, any shape.
+        learning_rate: η > 0; time is then counted in steps. With 1, the default, time is learning rate ×
+            step. All five broadcast; their common shape is that of the modes.
 
     Example:
         >>> from lazyrich.theory import DiagonalNetwork
         >>> network = DiagonalNetwork(first=0.01, second=0.01, target=1.0, variance=[0.5, 0.2, 0.1])
-        >>> network.product(20.0).round(3)
+        >>> network.modes(20.0).round(3)
         array([1.   , 0.23 , 0.005])
         >>> network.saturation_time(0.9).time.round(2)
         array([11.41, 28.52, 57.04])
@@ -85,82 +77,86 @@ class DiagonalNetwork(Solution):
     second: Any
     target: Any
     variance: Any
+    learning_rate: Any
 
-    def __init__(self, first: Any, second: Any, target: Any, variance: Any = 1.0):
+    def __init__(
+        self, first: Any, second: Any, target: Any, variance: Any = 1.0, learning_rate: Any = 1.0
+    ):
         self.first = real("first", first, advice="Pass the weights at time 0.")
         self.second = real("second", second, advice="Pass the weights at time 0.")
         self.target = real("target", target, advice="Pass e.g. 1.0.")
         self.variance = real("variance", variance, at_least=0, advice="Use e.g. 1.")
+        self.learning_rate = learning_rate_of(learning_rate)
         check_broadcast(self)
         _check_sizes(self)
 
-    def product(self, time: Any) -> Any:
+    def modes(self, time: Any) -> Any:
         """The product ab of each mode: the axes of time, then those of the modes (Eq. 9, 39)."""
-        return compute(product_at, *self._at(time))
+        return compute(_modes, self, self._times(time))
 
     def residual(self, time: Any) -> Any:
         """S − ab of each mode, accurate also where it is far smaller than S."""
-        return compute(residual_at, *self._at(time))
+        return compute(_residual, self, self._times(time))
 
     def layers(self, time: Any) -> tuple[Any, Any]:
         """The layers a and b of each mode."""
-        return compute(layers_at, *self._at(time))
+        return compute(_layers, self, self._times(time))
 
     def loss(self, time: Any) -> Any:
         r"""$\tfrac12\sum_i E[x_i^2](S_i - a_ib_i)^2$, of all modes together."""
-        return compute(_loss, *self._at(time))
+        return compute(_loss, self, self._times(time))
 
     def limit(self) -> Any:
         """The product ab of each mode for t → ∞: its target, or 0 where it is stuck."""
-        return compute(limit_of, self._start())
+        return compute(_limit, self)
 
     @property
     def conserved(self) -> Any:
-        """a² − b² of each mode (Eq. 8)."""
-        return (self.first - self.second) * (self.first + self.second)
+        """b² − a² of each mode, the λ of `quantities.imbalance`; Eq. 8 has the other sign."""
+        return (self.second - self.first) * (self.second + self.first)
 
-    def saturation_time(self, fraction: Any = 0.9) -> Crossing:
+    def saturation_time(self, share: Any = 0.9) -> Crossing:
         """When each mode first reaches a share of its target; inf and `NEVER` where it is stuck.
 
         Args:
-            fraction: the share, between 0 and 1.
+            share: between 0 and 1.
         """
-        share = number("fraction", fraction, above=0, below=1, advice="Use e.g. 0.9.")
-        if not is_traced(self) and np.any(self.target == 0):
-            raise AssumptionError(
-                "A share of the target needs targets other than 0; "
-                f"{np.sum(self.target == 0)} of {self.target.size} are 0. Leave these modes out."
-            )
-        return compute(time_of_share, self._start(), np.float64(share))
-
-    def stages(self, lower: float = 0.1, upper: float = 0.9) -> Stages:
-        """When the modes are learned, and whether one after the other; modes are numbered flat."""
-        return stages_of(self.saturation_time, lower, upper)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the modes."""
-        return np.broadcast_shapes(*(np.shape(value) for value in self._parameters()))
-
-    def _parameters(self) -> tuple[Any, ...]:
-        return self.first, self.second, self.target, self.variance
-
-    def _start(self) -> ModeStart:
-        spread = jnp.broadcast_to if is_traced(self) else np.broadcast_to
-        return ModeStart(*(spread(value, self.shape) for value in self._parameters()))
-
-    def _at(self, time: Any) -> tuple[ModeStart, Any]:
-        return self._start(), with_axes(times(time), len(self.shape))
+        return compute(_saturation_time, self, target_share(share, self.target))
 
 
-def with_axes(time: Any, count: int) -> Any:
-    """Times with so many further axes, for the modes."""
-    return time.reshape((*time.shape, *(1,) * count))
+def _flow(m: DiagonalNetwork) -> flow.Flow:
+    return flow.flow_of_layers(m.first, m.second, m.target)
 
 
-def _loss(start: ModeStart, time: Any) -> Any:
-    parts = start.variance * residual_at(start, time) ** 2 / 2
-    return jnp.sum(parts, axis=tuple(range(-start.target.ndim, 0)))
+def _tau(m: DiagonalNetwork, t: Any) -> Any:
+    return m.learning_rate * m.variance * t
+
+
+def _modes(m: DiagonalNetwork, t: Any) -> Any:
+    return flow.product_at(_flow(m), _tau(m, t))
+
+
+def _residual(m: DiagonalNetwork, t: Any) -> Any:
+    return flow.residual_at(_flow(m), _tau(m, t))
+
+
+def _layers(m: DiagonalNetwork, t: Any) -> tuple[Any, Any]:
+    return flow.layers_at(_flow(m), m.first, m.second, _tau(m, t))
+
+
+def _loss(m: DiagonalNetwork, t: Any) -> Any:
+    parts = m.variance * _residual(m, t) ** 2 / 2
+    return jnp.sum(parts, axis=tuple(range(-len(m.shape), 0)))
+
+
+def _limit(m: DiagonalNetwork) -> Any:
+    start = _flow(m)
+    limit = jnp.where(m.variance == 0, start.product, flow.limit_of(start))
+    return jnp.broadcast_to(limit, m.shape)
+
+
+def _saturation_time(m: DiagonalNetwork, share: Any) -> Crossing:
+    return flow.time_of_share(_flow(m), share, m.learning_rate * m.variance)
 
 
 def _check_sizes(m: DiagonalNetwork) -> None:

@@ -17,6 +17,9 @@ from lazyrich.theory._unit_relations import (
     lacks_zero,
     one_unit,
     require,
+    unit_count,
+    unit_kind,
+    unit_number,
     vector,
 )
 
@@ -82,6 +85,7 @@ class SplitUnit(Construction):
     share: float = 0.5
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "unit", unit_number("unit", self.unit))
         object.__setattr__(self, "share", number("share", self.share, advice="Use e.g. 0.5."))
 
     def factors(self, num_units: int) -> tuple[np.ndarray, np.ndarray]:
@@ -91,6 +95,7 @@ class SplitUnit(Construction):
 
     def lacks(self, kind: UnitKind) -> str:
         """Nothing."""
+        unit_kind(kind)
         return ""
 
 
@@ -123,7 +128,8 @@ class ZeroUnit(Construction):
 
     def factors(self, num_units: int) -> tuple[np.ndarray, np.ndarray]:
         """Zeros."""
-        return np.zeros(num_units), np.zeros(num_units)
+        n = unit_count(num_units)
+        return np.zeros(n), np.zeros(n)
 
     def lacks(self, kind: UnitKind) -> str:
         """Silence at zero."""
@@ -174,6 +180,7 @@ class ProportionalUnit(Construction):
         for name in ("incoming", "outgoing"):
             value = number(name, getattr(self, name), advice="Use e.g. 0.5.")
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "unit", unit_number("unit", self.unit))
 
     def factors(self, num_units: int) -> tuple[np.ndarray, np.ndarray]:
         """The two factors for the unit it is proportional to."""
@@ -228,10 +235,11 @@ class DependentUnit(Construction):
 
     def factors(self, num_units: int) -> tuple[np.ndarray, np.ndarray]:
         """The two lists of factors."""
+        n = unit_count(num_units)
         for name in ("incoming", "outgoing"):
-            if len(getattr(self, name)) != num_units:
+            if len(getattr(self, name)) != n:
                 raise argument_error(
-                    name, f"have {num_units} entries, one for each unit", getattr(self, name)
+                    name, f"have {n} entries, `num_units`, one for each", getattr(self, name)
                 )
         return np.array(self.incoming), np.array(self.outgoing)
 
@@ -294,7 +302,8 @@ def embed(network: Network, weights: Any, *constructions: Construction, layer: i
             raise argument_error(
                 "constructions", "be constructions", construction, "Pass e.g. `SplitUnit(0)`."
             )
-        units = construction.apply(network.units(weights, layer), network.kinds[layer])
+        units = checked_units(network.units(weights, layer), "weights")
+        units = construction.apply(units, network.kinds[layer])
         weights = network.with_units(weights, units, layer)
     return weights
 

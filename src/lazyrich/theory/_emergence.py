@@ -13,11 +13,13 @@ from lazyrich.core import (
     argument_error,
     compute,
     is_traced,
+    moderate,
     number,
     real,
     whole,
 )
-from lazyrich.theory._solution import Solution, times
+from lazyrich.theory._binomial_tails import binomial_tails
+from lazyrich.theory._solution import Solution, learning_rate_of, times
 
 
 class Emergence(Solution):
@@ -33,7 +35,8 @@ class Emergence(Solution):
 
     with $d_k \sim \operatorname{Binomial}(D, p_k)$ samples of skill k among D. One sample is enough for a
     skill that is a feature of the model, $D_c = 1$, and then the law for data is $1 - (1 - p_k)^D$; one
-    feature is, $n_c = 1$, and then a skill is learned if and only if $N \ge k$. A network must build $g_k$
+    feature is, $n_c = 1$, and then a skill is learned if and only if $N \ge k$, with the skills numbered by
+    falling frequency, whatever their order in `frequencies`. A network must build $g_k$
     from $D_c$ (or $n_c$) features $e_{kl}$ that are orthonormal and sum up to $\sqrt{D_c}\, g_k$; it finds
     the interpolation of least norm.
 
@@ -54,13 +57,14 @@ class Emergence(Solution):
         without a preferred direction.
 
     Computed as:
-        logistic functions; binomial means by incomplete beta functions.
+        logistic functions; binomial means by sums of positive terms, for the loss from the other side, so
+        that neither loses digits, however many samples there are.
 
     Checked by:
         checks `layerwise/eq11`, `layerwise/eq60`, `layerwise/app-d4`; `tests/theory/test_emergence.py`.
 
     Args:
-        frequencies: $p_k > 0$, shape (skills,), with a sum of at most 1.
+        frequencies: $p_k > 0$, shape (skills,), in any order, with a sum of at most 1.
         target_scale: S > 0.
         start: r, between 0 and S.
         learning_rate: η > 0; time is then counted in steps. With 1, the default, time is learning rate ×
@@ -91,9 +95,9 @@ class Emergence(Solution):
         *, samples_needed: Any = 1, units_needed: Any = 1.0,
     ):  # fmt: skip
         self.frequencies = real("frequencies", frequencies, above=0, advice="Pass shares > 0.")
-        self.target_scale = real("target_scale", target_scale, above=0, advice="Use e.g. 5.")
+        self.target_scale = moderate("target_scale", target_scale, above=0, advice="Use e.g. 5.")
         self.start = real("start", start, above=0, advice="Use a small product such as 1e-4.")
-        self.learning_rate = real("learning_rate", learning_rate, above=0, advice="Use 1 as usual.")
+        self.learning_rate = learning_rate_of(learning_rate)
         self.samples_needed = whole("samples_needed", samples_needed, advice="1: a skill is given.")
         self.units_needed = real(
             "units_needed", units_needed, above=0, advice="1: a skill is given."
@@ -143,13 +147,13 @@ class Emergence(Solution):
         r"""Loss after long training of N units, $\frac12 S \sum_k p_k (S - R_k)$."""
         return compute(_loss_from_units, self, _units(num_units))
 
-    def emergence_times(self, share: Any = 0.5) -> Crossing:
+    def saturation_time(self, share: Any = 0.9) -> Crossing:
         r"""When each skill reaches a share of its strength.
 
         $$ t_k = \frac{1}{2\eta S p_k} \ln\frac{(S/r - 1)\,\text{share}}{1 - \text{share}} $$
         """
         share = number("share", share, above=0, below=1, advice="Use e.g. 0.5.")
-        return compute(_emergence_times, self, np.float64(share))
+        return compute(_saturation_time, self, np.float64(share))
 
 
 def _samples(value: Any) -> Any:
@@ -178,34 +182,29 @@ def _loss(m: Emergence, t: Any) -> Any:
     return m.target_scale**2 / 2 * jnp.sum(m.frequencies * rest**2, axis=-1)
 
 
-def _learned_share(m: Emergence, D: Any) -> Any:
-    """E[min(1, d/D_c)] for d of a binomial distribution."""
+def _learned_share(m: Emergence, D: Any) -> tuple[Any, Any]:
+    """E[min(1, d/D_c)] for d of a binomial distribution, and what it lacks to 1, each with its digits."""
     p, c, D = m.frequencies, m.samples_needed, D[..., None]
-    # E[min(d, c)] = D p P(Bin(D − 1, p) ≤ c − 2) + c P(Bin(D, p) ≥ c)
-    few = D * p * (1 - _at_least(D - 1, p, c - 1))
-    return jnp.where(c > D, D * p / c, few / c + _at_least(D, p, c))
-
-
-def _at_least(D: Any, p: Any, c: Any) -> Any:
-    """P(Bin(D, p) ≥ c)."""
-    possible = (c > 0) & (c <= D)
-    a, b = jnp.where(possible, c, 1.0), jnp.where(possible, D - c + 1, 1.0)
-    found = jax.scipy.special.betainc(*jnp.broadcast_arrays(a, b, p + 0 * a * b))
-    return jnp.where(possible, found, jnp.where(c <= 0, 1.0, 0.0))
+    # E[min(d, c)] = D p P(Bin(D − 1, p) < c − 1) + c P(Bin(D, p) ≥ c)
+    enough, too_few = binomial_tails(D, p, c)
+    partly = D * p / c * binomial_tails(D - 1, p, c - 1)[1]
+    return partly + enough, too_few - partly
 
 
 def _from_data(m: Emergence, D: Any) -> Any:
     S, r = m.target_scale, m.start
-    return r + (S - r) * _learned_share(m, D)
+    return r + (S - r) * _learned_share(m, D)[0]
 
 
 def _loss_from_data(m: Emergence, D: Any) -> Any:
     S, r = m.target_scale, m.start
-    return (S - r) ** 2 / 2 * jnp.sum(m.frequencies * (1 - _learned_share(m, D)), axis=-1)
+    return (S - r) ** 2 / 2 * jnp.sum(m.frequencies * _learned_share(m, D)[1], axis=-1)
 
 
 def _from_units(m: Emergence, N: Any) -> Any:
-    before = jnp.arange(m.frequencies.shape[0], dtype=m.frequencies.dtype)
+    p = m.frequencies
+    # of skills that are equally frequent the first comes first; both sorts are stable
+    before = jnp.argsort(jnp.argsort(-p)).astype(p.dtype)
     return m.target_scale * jnp.clip(N[..., None] / m.units_needed - before, 0, 1)
 
 
@@ -214,7 +213,7 @@ def _loss_from_units(m: Emergence, N: Any) -> Any:
     return S / 2 * jnp.sum(m.frequencies * (S - _from_units(m, N)), axis=-1)
 
 
-def _emergence_times(m: Emergence, share: Any) -> Crossing:
+def _saturation_time(m: Emergence, share: Any) -> Crossing:
     time = (_odds(m) + jnp.log(share / (1 - share))) / _growth(m, jnp.ones(()))
     at_start = time <= 0
     return Crossing(jnp.maximum(time, 0), jnp.where(at_start, Status.AT_START, Status.REACHED))

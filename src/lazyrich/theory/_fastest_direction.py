@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import argument_error, count, real
+from lazyrich.core import argument_error, count, moderate, untraced
 
 ITERATIONS = 200
 """Steps of the ascent; each start ends after a few, when the activation pattern repeats."""
@@ -50,8 +50,9 @@ class FastestDirection(NamedTuple):
     agreement: Any
 
 
+@untraced
 def fastest_direction(
-    inputs: Any, labels: Any, weights: Any = None, *,
+    inputs: Any, targets: Any, weights: Any = None, *,
     sign: int | None = None, num_starts: int = 64, seed: int = 0,
 ) -> FastestDirection:  # fmt: skip
     r"""The direction in which a small ReLU unit grows fastest.
@@ -63,13 +64,13 @@ def fastest_direction(
     above the maximum.
 
     Symbols:
-        $x$ → `inputs`, $y$ → `labels`, $\langle\cdot\rangle$ → the mean with `weights`.
+        $x$ → `inputs`, $y$ → `targets`, $\langle\cdot\rangle$ → the mean with `weights`.
 
     Source:
         saddles, App. C. The paper has one output and $v > 0$: `sign=1`.
 
     Holds when:
-        weights are so small that outputs are negligible beside labels; loss = ½ mean squared norm of the
+        weights are so small that outputs are negligible beside targets; loss = ½ mean squared norm of the
         error (for losses without the ½ the rate is twice as high); gradient flow. Where the maximum lies on
         a kink, $u^\top x = 0$ for some sample, growth along it is sliding.
 
@@ -85,7 +86,7 @@ def fastest_direction(
 
     Args:
         inputs: shape (samples, inputs).
-        labels: shape (samples,) or (samples, outputs).
+        targets: shape (samples,) or (samples, outputs).
         weights: weight of each sample, ≥ 0, shape (samples,); 1/samples without.
         sign: with one output, 1 for units with v > 0 and −1 for units with v < 0; without, the faster.
         num_starts: starts beyond two dimensions, half of them the best of many random directions.
@@ -104,9 +105,9 @@ def fastest_direction(
         >>> found.incoming.round(4), found.outgoing, found.rate.round(4)
         (array([-0.4472,  0.8944]), array([-1.]), np.float64(1.118))
     """
-    x, y = _data(inputs, labels, weights)
+    x, y = _data(inputs, targets, weights)
     signs = _signs(sign, y.shape[1])
-    starts = count("num_starts", num_starts, advice="Use e.g. 64.")
+    starts = count("num_starts", num_starts, at_most=10**6, advice="Use e.g. 64.")
     seed = count("seed", seed, at_least=0, advice="Use e.g. 0.")
     if x.shape[1] <= 2:
         ends = np.array([[1.0], [-1.0]])
@@ -116,24 +117,29 @@ def fastest_direction(
     return _best(np.array(tops), x, y, signs, exact=False)
 
 
-def _data(inputs: Any, labels: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs, and labels times weights of shape (samples, outputs)."""
-    x = real("inputs", inputs, advice="Pass an array of shape (samples, inputs).")
-    y = real("labels", labels, advice="Pass an array of shape (samples,) or (samples, outputs).")
+def _data(inputs: Any, targets: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs, and targets times weights of shape (samples, outputs)."""
+    x = moderate("inputs", inputs, advice="Pass an array of shape (samples, inputs).")
+    y = moderate(
+        "targets", targets, advice="Pass an array of shape (samples,) or (samples, outputs)."
+    )
     if x.ndim != 2 or 0 in x.shape:
         raise argument_error("inputs", "have the shape (samples, inputs)", x.shape)
     if y.ndim not in (1, 2) or len(y) != len(x) or 0 in y.shape:
         raise argument_error(
-            "labels", f"have the shape ({len(x)},) or ({len(x)}, outputs) to fit `inputs`", y.shape
+            "targets", f"have the shape ({len(x)},) or ({len(x)}, outputs) to fit `inputs`", y.shape
         )
     p = np.full(len(x), 1 / len(x)) if weights is None else weights
-    p = real("weights", p, at_least=0, advice="Leave it out for equal weights.")
+    p = moderate("weights", p, at_least=0, advice="Leave it out for equal weights.")
     if p.shape != (len(x),):
         raise argument_error("weights", f"have the shape ({len(x)},) of the samples", p.shape)
     y = y.reshape(len(x), -1) * p[:, None]
     if not np.any(x[np.any(y != 0, axis=1)]):
         raise argument_error(
-            "labels", "not vanish wherever `inputs` do not", labels, "Nothing would grow."
+            "targets",
+            "not vanish wherever `inputs` and `weights` do not",
+            targets,
+            "Nothing would grow.",
         )
     return x, y
 
@@ -142,7 +148,7 @@ def _signs(sign: int | None, outputs: int) -> Signs:
     """The signs that v may have; both stand for any v."""
     if sign is None:
         return (1, -1)
-    if sign not in (1, -1) or isinstance(sign, bool):
+    if np.ndim(sign) or sign not in (1, -1) or isinstance(sign, bool):
         raise argument_error("sign", "be 1, -1 or None", sign)
     if outputs > 1:
         raise argument_error("sign", f"be None for {outputs} outputs", sign, "Leave it out.")
@@ -243,19 +249,19 @@ def _outgoing(gain: np.ndarray, signs: Signs) -> np.ndarray:
     return gain / length if length > 0 else gain
 
 
-def _concave_step(u: np.ndarray, x: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """The maximum over the ball of gᵀu − Σ aⱼ ReLU(uᵀxⱼ), g what the active positive labels push by.
+def _concave_step(u: np.ndarray, x: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """The maximum over the ball of gᵀu − Σ aⱼ ReLU(uᵀxⱼ), g what the active positive targets push by.
 
     Its dual is the shortest g − Σ λⱼ aⱼ xⱼ with 0 ≤ λⱼ ≤ 1, and u points along that.
     """
     from scipy.optimize import lsq_linear
 
-    push = (labels > 0) & (x @ u > 0)
-    g = labels[push] @ x[push]
-    pull = labels < 0
+    push = (targets > 0) & (x @ u > 0)
+    g = targets[push] @ x[push]
+    pull = targets < 0
     rest = g
     if np.any(pull):
-        A = (-labels[pull, None] * x[pull]).T
+        A = (-targets[pull, None] * x[pull]).T
         rest = g - A @ lsq_linear(A, g, bounds=(0, 1), method="bvls", tol=1e-14).x
     length = np.linalg.norm(rest)
-    return rest / length if length > 1e-12 * (np.abs(labels) @ np.linalg.norm(x, axis=1)) else u
+    return rest / length if length > 1e-12 * (np.abs(targets) @ np.linalg.norm(x, axis=1)) else u

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import argument_error, is_traced, number, real
+from lazyrich.core import argument_error, known, moderate, number
 
 
 class FeatureRepulsion(NamedTuple):
@@ -34,7 +34,7 @@ class FeatureRepulsion(NamedTuple):
 
     Example:
         >>> from lazyrich.theory import feature_repulsion
-        >>> feature_repulsion([[1.0, 1.0], [-1.0, -1.0], [0.0, 0.3]], decay=0.1).coefficients[0, 1] < 0
+        >>> feature_repulsion([[1.0, 1.0], [-1.0, -1.0], [0.0, 0.3]], ridge=0.1).coefficients[0, 1] < 0
         np.True_
     """
 
@@ -44,7 +44,7 @@ class FeatureRepulsion(NamedTuple):
     mixed: Any
 
 
-def feature_repulsion(features: Any, decay: float) -> FeatureRepulsion:
+def feature_repulsion(features: Any, ridge: float) -> FeatureRepulsion:
     r"""Which nodes repel and which attract each other once the top layer is fitted by ridge regression.
 
     $$ B = (\tilde F^\top \tilde F + \eta I)^{-1}, \qquad
@@ -57,7 +57,7 @@ def feature_repulsion(features: Any, decay: float) -> FeatureRepulsion:
     unexplained. Plain similarity does not decide it, and can have the other sign.
 
     Symbols:
-        $F$ → `features`, $\tilde F$ → the same without their means over samples, $\eta$ → `decay`.
+        $F$ → `features`, $\tilde F$ → the same without their means over samples, $\eta$ → `ridge`.
 
     Source:
         li2, Theorem 6, Eq. 9, App. G.1. In print the sum of Eq. 9 counts node j twice, and
@@ -66,7 +66,7 @@ def feature_repulsion(features: Any, decay: float) -> FeatureRepulsion:
     Holds when:
         the top layer is at its ridge optimum; η is the constant of
         $\tfrac12\lVert\tilde Y - \tilde FV\rVert^2 + \tfrac\eta2\lVert V\rVert^2$. For a loss that is a
-        mean over n samples without ½, with weight decay λ, it is nλ/2.
+        mean over n samples without ½, with weight decay wd, it is n·wd/2.
 
     Computed as:
         one inverse for all pairs: the 2 × 2 block of B for a pair is the inverse of the Schur complement of
@@ -77,7 +77,7 @@ def feature_repulsion(features: Any, decay: float) -> FeatureRepulsion:
 
     Args:
         features: activations of the hidden nodes, shape (samples, nodes), centred or not.
-        decay: η > 0; 0 where no centred feature is a combination of the others.
+        ridge: η > 0; 0 where no centred feature is a combination of the others.
 
     Returns:
         The coefficients, the similarities and the mixed features.
@@ -86,35 +86,38 @@ def feature_repulsion(features: Any, decay: float) -> FeatureRepulsion:
         >>> import numpy as np
         >>> from lazyrich.theory import feature_repulsion
         >>> F = np.array([[1.0, 0.9, 0.0], [-1.0, -0.9, 0.1], [0.5, 0.7, -1.0], [-0.5, -0.7, 0.9]])
-        >>> np.sign(feature_repulsion(F, decay=0.01).coefficients[0]).tolist()
+        >>> np.sign(feature_repulsion(F, ridge=0.01).coefficients[0]).tolist()
         [1.0, -1.0, -1.0]
     """
     F = _features(features)
-    eta = number("decay", decay, at_least=0, advice="Pass n × weight decay / 2, e.g. 0.01.")
+    eta = number("ridge", ridge, at_least=0, advice="Pass n × weight decay / 2, e.g. 0.01.")
+    moderate("ridge", eta)
     F = F - F.mean(axis=0)
-    gram = F.T @ F
-    B = _inverse(gram + eta * np.eye(len(gram)), eta)
+    B, mixed = _inverse(F, eta)
     determinant = np.multiply.outer(np.diag(B), np.diag(B)) - B**2
     np.fill_diagonal(determinant, 1.0)
     residual = -B / determinant
     np.fill_diagonal(residual, 1 / np.diag(B) - eta)  # one feature against all others
-    return FeatureRepulsion(B, residual, gram, F @ B)
+    return FeatureRepulsion(B, residual, F.T @ F, mixed)
 
 
 def _features(features: Any) -> np.ndarray:
-    F = real("features", features, advice="Pass activations without NaN.")
-    if is_traced(F):
-        raise argument_error("features", "be known now", "a traced array", "Call outside `jit`.")
+    F = moderate("features", features, advice="Pass activations without NaN.")
+    known("features", F, "Call outside `jit`.")
     if F.ndim != 2 or 0 in F.shape:
         raise argument_error("features", "have the shape (samples, nodes), not empty", F.shape)
     return F
 
 
-def _inverse(matrix: np.ndarray, eta: float) -> np.ndarray:
-    values, basis = np.linalg.eigh(matrix)
-    if not values[0] > len(matrix) * np.finfo(float).eps * values[-1]:
+def _inverse(F: np.ndarray, eta: float) -> tuple[np.ndarray, np.ndarray]:
+    """B and F̃B, from singular values: their squares, the Gram matrix, would keep half of the digits."""
+    samples, nodes = F.shape
+    padded = np.pad(F, ((0, max(nodes - samples, 0)), (0, 0)))
+    P, s, Qt = np.linalg.svd(padded, full_matrices=False)
+    values = s**2 + eta
+    if not values[-1] > nodes * np.finfo(float).eps * values[0]:
         raise argument_error(
-            "decay", "be large enough for the Gram matrix to have an inverse", eta,
-            "Features are linearly dependent: pass a larger decay.",
+            "ridge", "be large enough for the Gram matrix to have an inverse", eta,
+            "Features are linearly dependent: pass a larger one.",
         )  # fmt: skip
-    return (basis / values) @ basis.T
+    return (Qt.T / values) @ Qt, (P[:samples] * (s / values)) @ Qt

@@ -1,12 +1,12 @@
 """Means of products of an activation at two correlated normal numbers."""
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from lazyrich.core import argument_error, compute
+from lazyrich.theory._quadrature import normal_panels
 
 REACH, ORDER = 12.0, 20
 """Standard deviations covered on each side, and nodes on each panel."""
@@ -25,7 +25,7 @@ def evaluate(sigma: Callable[[Any], Any], z: np.ndarray) -> np.ndarray:
 
 def mean_square(sigma: Callable[[Any], Any], s: float, panels: int = 16) -> float:
     """The mean E σ(sZ)², a."""
-    z, weight = _panels(np.linspace(-REACH, REACH, panels + 1))
+    z, weight = normal_panels(np.linspace(-REACH, REACH, panels + 1), ORDER)
     return float(np.sum(weight * evaluate(sigma, s * z) ** 2))
 
 
@@ -38,7 +38,7 @@ def mean_product(
     and is smooth after them. For ρ ≥ 0 the difference is the mean variance given z₀: nothing cancels.
     """
     shared, own = np.sqrt(abs(rho)), np.sqrt(1 - abs(rho))
-    z0, weight = _panels(_graded(panels))
+    z0, weight = normal_panels(_graded(panels), ORDER)
     z, inner = _around(-shared * z0 / own if own > 0 else np.zeros_like(z0), panels)
     value = evaluate(sigma, s * (shared * z0[:, None] + own * z))
     mean = np.sum(inner * value, axis=1)
@@ -51,22 +51,13 @@ def mean_product(
 
 def hermite_coefficients(sigma: Callable[[Any], Any], s: float, count: int) -> np.ndarray:
     """a_l = E σ(sZ)φ_l(Z) for l < count, φ_l the orthonormal Hermite polynomials."""
-    z, weight = _panels(np.linspace(-REACH, REACH, 65))
+    z, weight = normal_panels(np.linspace(-REACH, REACH, 65), ORDER)
     value = weight * evaluate(sigma, s * z)
     before, phi, found = np.zeros_like(z), np.ones_like(z), []
     for order in range(count):
         found.append(np.sum(value * phi))
         before, phi = phi, (z * phi - np.sqrt(order) * before) / np.sqrt(order + 1)
     return np.array(found)
-
-
-def _panels(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of the normal density on panels, last axis of `edges`."""
-    x, w = _legendre()
-    left, half = edges[..., :-1, None], np.diff(edges)[..., None] / 2
-    z = left + half * (1 + x)
-    weight = half * w * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-    return z.reshape(*edges.shape[:-1], -1), weight.reshape(*edges.shape[:-1], -1)
 
 
 def _graded(panels: int) -> np.ndarray:
@@ -81,9 +72,4 @@ def _around(kink: np.ndarray, panels: int) -> tuple[np.ndarray, np.ndarray]:
     kink = np.clip(kink, -REACH, REACH)[:, None]
     share = np.linspace(0, 1, panels + 1)
     low, high = -REACH + (kink + REACH) * share, kink + (REACH - kink) * share[1:]
-    return _panels(np.concatenate([low, high], axis=1))
-
-
-@functools.cache
-def _legendre() -> tuple[np.ndarray, np.ndarray]:
-    return np.polynomial.legendre.leggauss(ORDER)
+    return normal_panels(np.concatenate([low, high], axis=1), ORDER)

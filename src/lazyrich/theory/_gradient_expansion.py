@@ -33,15 +33,15 @@ class GradientExpansion(NamedTuple):
         return norm(self.initial_linear + self.initial_quadratic) / norm(self.signal)
 
 
-def expansion(F: Any, Y: Any, V: Any, decay: Any, scale: Any) -> GradientExpansion:
+def expansion(F: Any, Y: Any, V: Any, ridge: Any, scale: Any, rate: Any) -> GradientExpansion:
     """Every product of E = E₀ + tE₁ and V = V₀ + tV₁, scaled: −∂J/∂F̃ has a factor β beside EVᵀ."""
     F = scale * F
     FV, FY = F @ V, F.T @ Y
-    AV = F.T @ FV + decay * V
+    AV = F.T @ FV + ridge * V
     return GradientExpansion(
         scale * Y @ V.T,
         -scale * FV @ V.T,
-        scale * Y @ FY.T,
-        -scale * (Y @ AV.T + FV @ FY.T + F @ FY @ V.T),
-        scale * (FV @ AV.T + F @ AV @ V.T),
+        rate * scale * Y @ FY.T,
+        -rate * scale * (Y @ AV.T + FV @ FY.T + F @ FY @ V.T),
+        rate * scale * (FV @ AV.T + F @ AV @ V.T),
     )

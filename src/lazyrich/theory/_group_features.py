@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import ArgumentError, argument_error, count, number, real
-from lazyrich.groups import Group, Irrep, irreps
+from lazyrich.core import ArgumentError, argument_error, count, flag, moderate, number, untraced
+from lazyrich.groups import Group, Irrep, irreps, power
 from lazyrich.quantities import FeatureEnergy, GroupEnergy
+from lazyrich.theory._frozen import Frozen
 
 CRITICAL = 1e-6
 """A point is a maximum when its gradient along the sphere, over the whole, and the relative gap to the energy
@@ -42,7 +43,7 @@ class FeatureFamily:
     quotient_order: int
 
 
-class Classification(NamedTuple):
+class NodeClasses(NamedTuple):
     """What nodes have learned; every field has one entry for each node.
 
     `family` is the index of the family with the largest share of the squared norm, `purity` that share,
@@ -68,7 +69,7 @@ class Curvature(NamedTuple):
     eigenvalues: np.ndarray
 
 
-class GroupFeatures:
+class GroupFeatures(Frozen):
     r"""All local maxima of the energy of a node, for all products in a group and $\sigma(x) = ax + bx^2$.
 
     On the sphere $\lVert w\rVert = 1$ they are the nodes $w = [w_1; w_2]$ whose unitary Fourier coefficients
@@ -134,7 +135,7 @@ class GroupFeatures:
         self.linear = number("linear", linear, advice="Pass a of ax + bx².")
         self.group_energy = GroupEnergy(group, quadratic)
         self.group, self.quadratic = group, self.group_energy.quadratic
-        self.complex_weights = bool(complex_weights)
+        self.complex_weights = flag("complex_weights", complex_weights)
         if group.order < 2:
             raise argument_error("group", "have at least two elements", group.order)
 
@@ -162,17 +163,19 @@ class GroupFeatures:
     def sample(self, family: int, num: int = 1, seed: int = 0) -> np.ndarray:
         """Random maxima of one family, uniform on its manifold, shape (num, 2M)."""
         member = self._chosen(family)
-        n, rng = count("num", num, at_least=1), np.random.default_rng(seed)
+        n = count("num", num, at_most=10**6, advice="Pass how many nodes you want.")
+        rng = np.random.default_rng(count("seed", seed, at_least=0, advice="Use e.g. 0."))
         d = member.dimension
         x, y, z = rng.standard_normal((3, n, d)) + 0j
         if member.kind != "real":
             x, y, z = (v + 1j * rng.standard_normal((n, d)) for v in (x, y, z))
         return self.maximum(family, x, y, z)
 
+    @untraced
     def maximum(self, family: int, x: Any, y: Any, z: Any) -> np.ndarray:
         """The maximum (..., 2M) with vectors x, y, z of shape (..., d); their lengths do not matter."""
         member = self._chosen(family)
-        vectors = [np.asarray(v, complex) for v in (x, y, z)]
+        vectors = [_complex(name, v) for name, v in zip("xyz", (x, y, z), strict=True)]
         for name, v in zip("xyz", vectors, strict=True):
             if v.ndim < 1 or v.shape[-1] != member.dimension:
                 raise argument_error(name, f"have the shape (..., {member.dimension})", v.shape)
@@ -191,20 +194,20 @@ class GroupFeatures:
         )  # the real part adds the conjugate or mirror image
         return w / np.linalg.norm(w, axis=-1, keepdims=True)
 
+    @untraced
     def power(self, weights: Any) -> np.ndarray:
         """Share of the squared norm in the trivial irrep, then in each family, shape (..., 1 + families)."""
         w = self._nodes(weights)
-        squares = np.abs(self.group_energy.blocks(w)) ** 2
-        sums = np.stack(
-            [squares[..., self._slice(r.number)].sum((-1, -2)) for r in irreps(self.group)], -1
-        )
+        # not `pair_power`: it reads the second half backwards, which swaps conjugates in complex nodes
+        sums = power(self.group, w.reshape(*w.shape[:-1], 2, self.group.order)).sum(-2)
         parts = [sums[..., :1]] + [
             sums[..., list(f.members)].sum(-1, keepdims=True) for f in self.families
         ]
         total = sums.sum(-1, keepdims=True)
         return np.concatenate(parts, -1) / np.where(total > 0, total, 1.0)
 
-    def classify(self, weights: Any) -> Classification:
+    @untraced
+    def classify(self, weights: Any) -> NodeClasses:
         """Which irrep nodes (..., 2M) have learned, how purely, and whether they are at a maximum."""
         w = self._nodes(weights)
         shares = self.power(w)[..., 1:]
@@ -215,8 +218,9 @@ class GroupFeatures:
         energy, slope = self.group_energy.value(unit), self._slope(unit)
         relative = energy / np.array([f.energy for f in self.families])[family]
         is_maximum = (slope < CRITICAL) & (np.abs(relative - 1) < CRITICAL) & ~is_zero
-        return Classification(family, np.max(shares, -1), energy, relative, slope, is_maximum)
+        return NodeClasses(family, np.max(shares, -1), energy, relative, slope, is_maximum)
 
+    @untraced
     def curvature(self, weights: Any, tolerance: float = 1e-8) -> Curvature:
         """Signs of the Hessian of the energy on the sphere at nodes of shape (..., 2M).
 
@@ -224,6 +228,7 @@ class GroupFeatures:
         they are those of the Riemannian Hessian.
         """
         w = self._nodes(weights)
+        tolerance = number("tolerance", tolerance, at_least=0, below=1, advice="Use 1e-8.")
         norm = np.linalg.norm(w, axis=-1, keepdims=True)
         if np.any(norm == 0):
             raise argument_error("weights", "not be zero", 0.0, "Leave such nodes out.")
@@ -262,8 +267,12 @@ class GroupFeatures:
                 "weights", "be real", weights, "Use GroupFeatures(group, complex_weights=True)."
             )
         w = np.asarray(weights)
-        if not np.iscomplexobj(w):
-            w = np.asarray(real("weights", w, advice="Pass nodes of shape (..., 2M)."))
+        for part in (np.real(w), np.imag(w)) if np.iscomplexobj(w) else (w,):
+            moderate("weights", part, advice="Pass nodes of shape (..., 2M).")
+        if w.ndim < 1 or w.shape[-1] != 2 * self.group.order:
+            raise argument_error(
+                "weights", f"have the shape (..., {2 * self.group.order})", w.shape
+            )
         return w + 0j if self.complex_weights else w
 
     def _chosen(self, family: int) -> FeatureFamily:
@@ -282,3 +291,10 @@ class GroupFeatures:
         sizes = [r.dimension**2 for r in irreps(self.group)]
         start = sum(sizes[:irrep])
         return slice(start, start + sizes[irrep])
+
+
+def _complex(name: str, value: Any) -> np.ndarray:
+    array = np.asarray(value)
+    for part in (np.real(array), np.imag(array)) if np.iscomplexobj(array) else (array,):
+        moderate(name, part, advice="Pass a vector.")
+    return array + 0j

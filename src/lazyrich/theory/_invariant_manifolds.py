@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import argument_error, number
+from lazyrich.core import argument_error, moderate, number
 from lazyrich.models import UnitKind, Units
 from lazyrich.theory._embedding import (
     Construction,
@@ -23,6 +23,9 @@ from lazyrich.theory._unit_relations import (
     lacks_zero,
     one_unit,
     require,
+    unit_count,
+    unit_kind,
+    unit_number,
     vector,
 )
 
@@ -131,12 +134,16 @@ class EqualManifold(UnitManifold):
     of: int
     unit: int = -1
 
+    def __post_init__(self) -> None:
+        _check_numbers(self, "of", "unit")
+
     def factors(self, num_units: int) -> np.ndarray:
         """1 for the other unit."""
         return _other(self, num_units)
 
     def lacks(self, kind: UnitKind) -> str:
         """Nothing."""
+        unit_kind(kind)
         return ""
 
     def embedding(self) -> SplitUnit:
@@ -176,9 +183,12 @@ class ZeroManifold(UnitManifold):
 
     unit: int = -1
 
+    def __post_init__(self) -> None:
+        _check_numbers(self, "unit")
+
     def factors(self, num_units: int) -> np.ndarray:
         """Zeros."""
-        return np.zeros(num_units)
+        return np.zeros(unit_count(num_units))
 
     def lacks(self, kind: UnitKind) -> str:
         """Silence at zero."""
@@ -227,7 +237,9 @@ class ProportionalManifold(UnitManifold):
     unit: int = -1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "factor", number("factor", self.factor, advice="Use e.g. 0.5."))
+        factor = number("factor", self.factor, advice="Use e.g. 0.5.")
+        object.__setattr__(self, "factor", float(moderate("factor", factor, size=1e100)))
+        _check_numbers(self, "of", "unit")
 
     def factors(self, num_units: int) -> np.ndarray:
         """The factor for the other unit."""
@@ -283,14 +295,14 @@ class DependentManifold(UnitManifold):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "others", vector("others", self.others))
+        _check_numbers(self, "unit")
 
     def factors(self, num_units: int) -> np.ndarray:
         """The factors, with 0 for the dependent unit."""
-        if len(self.others) != num_units - 1:
-            raise argument_error(
-                "others", f"have {num_units - 1} entries, one for each other unit", self.others
-            )
-        gamma = np.zeros(num_units)
+        n = unit_count(num_units)
+        if len(self.others) != n - 1:
+            raise argument_error("others", f"have {n - 1} entries, `num_units` less 1", self.others)
+        gamma = np.zeros(n)
         gamma[one_unit("unit", self.unit, num_units) == 0] = self.others
         return gamma
 
@@ -303,6 +315,11 @@ class DependentManifold(UnitManifold):
         self._require_last()
         gamma = np.array(self.others)
         return DependentUnit(self.others, (gamma / (1 + gamma @ gamma)).tolist())
+
+
+def _check_numbers(manifold: Any, *names: str) -> None:
+    for name in names:
+        object.__setattr__(manifold, name, unit_number(name, getattr(manifold, name)))
 
 
 def _other(manifold: Any, num_units: int) -> np.ndarray:

@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import AssumptionError, argument_error, compute, is_traced, real
+from lazyrich.core import AssumptionError, argument_error, compute, known, moderate
 from lazyrich.theory._gradient_expansion import GradientExpansion, expansion
-from lazyrich.theory._readout_arguments import checked_pair, single
-from lazyrich.theory._solution import Solution, times
+from lazyrich.theory._readout_arguments import checked_pair
+from lazyrich.theory._solution import Solution, learning_rate_of, single, times
 
 
 class FeatureBasis(NamedTuple):
@@ -52,8 +52,8 @@ class LazyReadout(Solution):
     What $V_0$ has outside all $q_i$ decays as $e^{-\eta t}$; what $\tilde Y$ has outside all $p_i$ stays.
 
     Symbols:
-        $F$ → `features`, $Y$ → `targets`, $V_0$ → `initial`, $\eta$ → `decay`, $\beta$ → `output_scale`,
-        $t$ → `time`; a tilde means that the mean over samples is subtracted.
+        $F$ → `features`, $Y$ → `targets`, $V_0$ → `start`, $\eta$ → `ridge`, $\beta$ → `output_scale`,
+        $t$ → `time` × `learning_rate`; a tilde means that the mean over samples is subtracted.
 
     Source:
         li2, Eq. 2–4, 47–69, Propositions 1–4.
@@ -74,16 +74,19 @@ class LazyReadout(Solution):
     Args:
         features: $F$, shape (n, K), not constant over samples.
         targets: $Y$, shape (n, M).
-        initial: $V_0$, shape (K, M); zeros for zero-init.
-        decay: η ≥ 0.
+        start: $V_0$, shape (K, M); zeros for zero-init.
+        ridge: η ≥ 0, for a mean over n samples n·wd/2.
         output_scale: β > 0; the network's output is $\beta F V$.
-        centred: subtract means over samples from features and targets, as the paper does.
+        learning_rate: > 0, a number; time is then counted in steps. With 1, the default, time is learning
+            rate × step.
+        centring: `samples` subtracts means over samples from features and targets, as the paper does, `none`
+            nothing.
 
     Example:
         >>> import numpy as np
         >>> from lazyrich.theory import LazyReadout
         >>> features = np.array([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
-        >>> readout = LazyReadout(features, np.eye(3), np.zeros((2, 3)), decay=0.1, centred=False)
+        >>> readout = LazyReadout(features, np.eye(3), np.zeros((2, 3)), ridge=0.1, centring="none")
         >>> readout.gradient_norm([0.0, 0.1, 1.0, 10.0]).round(3)
         array([0.   , 0.14 , 0.239, 0.084])
         >>> readout.limit().weights.round(3)
@@ -93,29 +96,38 @@ class LazyReadout(Solution):
 
     basis: FeatureBasis
     targets: Any
-    initial: Any
-    decay: Any
+    start: Any
+    ridge: Any
     output_scale: Any
+    learning_rate: Any
 
     def __init__(
         self,
         features: Any,
         targets: Any,
-        initial: Any,
-        decay: Any = 0.0,
+        start: Any,
+        ridge: Any = 0.0,
         output_scale: Any = 1.0,
-        centred: bool = True,
+        learning_rate: Any = 1.0,
+        *,
+        centring: str = "samples",
     ):
-        F, self.targets = checked_pair(features, targets, centred)
-        self.basis = _basis(F)
-        self.initial = real("initial", initial, advice="Pass np.zeros((K, M)) for zero-init.")
-        shape = (F.shape[1], self.targets.shape[1])
-        if self.initial.shape != shape:
+        F, self.targets = checked_pair(features, targets, centring)
+        self.basis = feature_basis(F)
+        if self.rank == 0:
             raise argument_error(
-                "initial", f"have the shape {shape} of the readout", np.shape(initial)
-            )
-        self.decay = single("decay", decay, at_least=0, advice="Use 0 for no weight decay.")
-        self.output_scale = single("output_scale", output_scale, above=0, advice="Use 1 as usual.")
+                "features", "not all be constant over samples", "a centred matrix of zeros",
+                "Nothing can be learned from them.",
+            )  # fmt: skip
+        self.start = moderate("start", start, advice="Pass np.zeros((K, M)) for zero-init.")
+        shape = (F.shape[1], self.targets.shape[1])
+        if self.start.shape != shape:
+            raise argument_error("start", f"have the shape {shape} of the readout", np.shape(start))
+        self.ridge = single("ridge", ridge, at_least=0, advice="Use 0 for no weight decay.")
+        self.output_scale = single(
+            "output_scale", output_scale, above=0, at_most=1e50, advice="Use 1 as usual."
+        )
+        self.learning_rate = learning_rate_of(learning_rate, is_single=True)
 
     def weights(self, time: Any) -> Any:
         """V(t), last two axes (K, M) (Eq. 56)."""
@@ -138,7 +150,7 @@ class LazyReadout(Solution):
         return compute(_loss, self, times(time))
 
     def limit(self) -> ReadoutLimit:
-        """Weights, error and G_F for t → ∞; the ridge solution and Eq. 4 where `decay` > 0.
+        """Weights, error and G_F for t → ∞; the ridge solution and Eq. 4 where `ridge` > 0.
 
         Without decay the weights end at the solution of least squares that is nearest to where they began.
         """
@@ -146,9 +158,7 @@ class LazyReadout(Solution):
 
     def expansion(self) -> GradientExpansion:
         """G_F at small times, term by term (Eq. 3, 55, 68)."""
-        return compute(
-            expansion, self.features, self.targets, self.initial, self.decay, self.output_scale
-        )
+        return compute(_expansion, self, self.features)
 
     def convergence(self) -> Convergence:
         r"""How fast G_F reaches its limit (Proposition 3 without decay, 4 with decay).
@@ -157,8 +167,7 @@ class LazyReadout(Solution):
         $V_0$
         has a part outside all modes, which happens where there are more nodes than samples.
         """
-        if is_traced(self):
-            raise argument_error("self", "be known now", "a traced solution", "Ask outside `jit`.")
+        known("self", self, "Ask outside `jit`.")
         return _convergence(self)
 
     def decay_constant(self) -> Any:
@@ -166,9 +175,9 @@ class LazyReadout(Solution):
 
         Asks for (A2): the features can express the targets.
         """
-        if self.decay > 0:
+        if self.ridge > 0:
             raise AssumptionError(
-                f"Proposition 3 must have no weight decay, got decay = {self.decay:g}. Use `convergence`."
+                f"Proposition 3 must have no weight decay, got ridge = {self.ridge:g}. Use `convergence`."
             )
         if self.unexplained > 1e-8:
             raise AssumptionError(
@@ -193,18 +202,10 @@ class LazyReadout(Solution):
         return compute(_unexplained, self)
 
 
-def _basis(F: np.ndarray) -> FeatureBasis:
-    if is_traced(F):
-        raise argument_error(
-            "features", "be known now", "a traced array", "Leave them out of the trace."
-        )
-    left, values, right = np.linalg.svd(F, full_matrices=False)
+def feature_basis(F: np.ndarray) -> FeatureBasis:
+    """The singular value decomposition, without what is rounding."""
+    left, values, right = np.linalg.svd(known("features", F), full_matrices=False)
     kept = values > max(F.shape) * np.finfo(float).eps * values[0]
-    if not kept.any():
-        raise argument_error(
-            "features", "not all be constant over samples", "a centred matrix of zeros",
-            "Nothing can be learned from them.",
-        )  # fmt: skip
     return FeatureBasis(left[:, kept], values[kept], right[kept].T)
 
 
@@ -226,30 +227,31 @@ class _Modes(NamedTuple):
 def _modes(m: LazyReadout) -> _Modes:
     P, s, Q = m.basis
     s = m.output_scale * s
-    y, v = P.T @ m.targets, Q.T @ m.initial
-    return _Modes(s, s**2 + m.decay, y, v, m.targets - P @ y, m.initial - Q @ v)
+    y, v = P.T @ m.targets, Q.T @ m.start
+    return _Modes(s, s**2 + m.ridge, y, v, m.targets - P @ y, m.start - Q @ v)
 
 
-def _parts(k: _Modes, decay: Any, t: Any) -> tuple[Any, Any, Any]:
+def _parts(m: LazyReadout, k: _Modes, t: Any) -> tuple[Any, Any, Any]:
     """Modes of V and of E, last axes (rank, M), and the factor of V outside all modes."""
-    left = jnp.exp(-k.rate * t[..., None])[..., None]
-    learned = -jnp.expm1(-k.rate * t[..., None])[..., None]
+    tau = m.learning_rate * t
+    left = jnp.exp(-k.rate * tau[..., None])[..., None]
+    learned = -jnp.expm1(-k.rate * tau[..., None])[..., None]
     s, rate = k.s[:, None], k.rate[:, None]
     v = left * k.v + learned * (s * k.y / rate)
     # η + s² e^{−λt} over λ instead of 1 − s²(1 − e^{−λt})/λ: nothing cancels when E is small
-    e = (decay + s**2 * left) / rate * k.y - s * left * k.v
-    return v, e, jnp.exp(-decay * t)
+    e = (m.ridge + s**2 * left) / rate * k.y - s * left * k.v
+    return v, e, jnp.exp(-m.ridge * tau)
 
 
 def _weights(m: LazyReadout, t: Any) -> Any:
     k = _modes(m)
-    v, _, rest = _parts(k, m.decay, t)
+    v, _, rest = _parts(m, k, t)
     return m.basis.right @ v + rest[..., None, None] * k.v_rest
 
 
 def _error(m: LazyReadout, t: Any) -> Any:
     k = _modes(m)
-    return m.basis.left @ _parts(k, m.decay, t)[1] + k.y_rest
+    return m.basis.left @ _parts(m, k, t)[1] + k.y_rest
 
 
 def _gradient(m: LazyReadout, t: Any) -> Any:
@@ -261,7 +263,7 @@ def _gradient_norm(m: LazyReadout, t: Any) -> Any:
     of_errors, of_weights = k.y_rest.T @ k.y_rest, k.v_rest.T @ k.v_rest
 
     def squared(t: Any) -> Any:
-        v, e, rest = _parts(k, m.decay, t)
+        v, e, rest = _parts(m, k, t)
         return jnp.sum((e.T @ e + of_errors) * (v.T @ v + rest**2 * of_weights))
 
     # one time after the other: memory for many times would be that of all V(t)
@@ -272,17 +274,17 @@ def _gradient_norm(m: LazyReadout, t: Any) -> Any:
 
 def _loss(m: LazyReadout, t: Any) -> Any:
     k = _modes(m)
-    v, e, rest = _parts(k, m.decay, t)
+    v, e, rest = _parts(m, k, t)
     errors = jnp.sum(e**2, axis=(-2, -1)) + jnp.sum(k.y_rest**2)
     weights = jnp.sum(v**2, axis=(-2, -1)) + rest**2 * jnp.sum(k.v_rest**2)
-    return (errors + m.decay * weights) / 2
+    return (errors + m.ridge * weights) / 2
 
 
 def _limit(m: LazyReadout) -> ReadoutLimit:
     k = _modes(m)
-    stays = jnp.where(m.decay > 0, 0, 1) * k.v_rest
+    stays = jnp.where(m.ridge > 0, 0, 1) * k.v_rest
     V = m.basis.right @ (k.s[:, None] * k.y / k.rate[:, None]) + stays
-    E = m.basis.left @ (m.decay * k.y / k.rate[:, None]) + k.y_rest
+    E = m.basis.left @ (m.ridge * k.y / k.rate[:, None]) + k.y_rest
     return ReadoutLimit(V, E, m.output_scale * E @ V.T)
 
 
@@ -291,15 +293,21 @@ def _convergence(m: LazyReadout) -> Convergence:
     limit = m.limit()
     moves = k.v - k.s[:, None] * k.y / k.rate[:, None]
     size = np.linalg.norm(moves, axis=1)
-    outside = np.linalg.norm(k.v_rest) if m.decay > 0 else 0.0
-    tiny = 1e-13 * max(np.linalg.norm(m.initial), np.linalg.norm(limit.weights))
-    rates = [*k.rate[size > tiny], *([float(m.decay)] if outside > tiny else [])]
+    outside = np.linalg.norm(k.v_rest) if m.ridge > 0 else 0.0
+    tiny = 1e-13 * max(np.linalg.norm(m.start), np.linalg.norm(limit.weights))
+    rates = [*k.rate[size > tiny], *([float(m.ridge)] if outside > tiny else [])]
     if not rates:
         return Convergence(np.float64(np.inf), np.float64(0.0))
     distance = np.hypot(np.linalg.norm(moves), outside)
     largest = np.linalg.norm(limit.weights, 2) + distance
     constant = k.s[0] * largest + np.linalg.norm(limit.error, 2)
-    return Convergence(np.float64(min(rates)), np.float64(m.output_scale * distance * constant))
+    return Convergence(
+        np.float64(m.learning_rate * min(rates)), np.float64(m.output_scale * distance * constant)
+    )
+
+
+def _expansion(m: LazyReadout, F: Any) -> GradientExpansion:
+    return expansion(F, m.targets, m.start, m.ridge, m.output_scale, m.learning_rate)
 
 
 def _unexplained(m: LazyReadout) -> Any:

@@ -6,17 +6,19 @@ import jax.numpy as jnp
 import numpy as np
 
 from lazyrich.core import (
-    ArgumentError,
     Crossing,
     Status,
     argument_error,
     compute,
     is_traced,
+    known,
     number,
-    real,
+    representable,
 )
-from lazyrich.theory._solution import Solution, times
-from lazyrich.theory._symmetric_exponential import propagate, propagate_in_basis
+from lazyrich.theory._dust import parts_of
+from lazyrich.theory._linear_task import layers_of
+from lazyrich.theory._solution import Solution, learning_rate_of, steps_times_rate
+from lazyrich.theory._symmetric_exponential import propagate
 
 
 class LinearEscape(Solution):
@@ -44,7 +46,8 @@ class LinearEscape(Solution):
         norm of the error (for losses without the ½ time runs twice as fast); gradient flow.
 
     Computed as:
-        the exponential of the symmetric matrix with blocks $\Sigma_{yz}$, in its eigenbasis.
+        the exponential of the symmetric matrix with blocks $\Sigma_{yz}$, in its eigenbasis. Parts of a unit
+        below 1e-13 of the terms that they are sums of are rounding errors and stand for 0: they would grow.
 
     Checked by:
         checks `saddles/thm4`, `saddles/eq34`, `saddles/eq37`, `saddles/eq39`;
@@ -63,7 +66,7 @@ class LinearEscape(Solution):
         >>> from lazyrich.theory import LinearEscape
         >>> small = np.full((2, 1), 1e-6)
         >>> escape = LinearEscape(np.diag([2.0, 1.0]), first=small, second=small.T)
-        >>> escape.escape_time().time.round(3), escape.misalignment_exponent()
+        >>> escape.escape_time().time.round(3), escape.misalignment_exponent
         (array([6.734]), np.float64(0.5))
     """
 
@@ -82,36 +85,35 @@ class LinearEscape(Solution):
         *,
         degeneracy: float = 1e-9,
     ):
-        self.correlation = real("correlation", correlation, advice="Pass Y.T @ Z / N.")
-        first = real("first", first, advice="Pass the first layer, shape (inputs, units).")
-        second = real("second", second, advice="Pass the second layer, shape (units, outputs).")
-        _check_shapes(self.correlation, first, second)
+        self.correlation, first, second = layers_of(correlation, first, second)
         stack = jnp.concatenate if is_traced((first, second)) else np.concatenate
         self.start = stack([second.T, first])  # (outputs + inputs, units)
-        self.learning_rate = real("learning_rate", learning_rate, above=0, advice="Use 1 as usual.")
+        self.learning_rate = learning_rate_of(learning_rate)
         self.degeneracy = number("degeneracy", degeneracy, at_least=0, below=1, advice="Use 1e-9.")
         self.basis = None
         if not is_traced(self.correlation):
             self.basis = tuple(compute(jnp.linalg.eigh, _blocks(self.correlation, np)))
             if not self.basis[0][-1] > 0:
-                raise ArgumentError(
-                    "`correlation` must not vanish: nothing grows then. Pass the correlation of outputs "
-                    "and inputs."
+                raise argument_error(
+                    "correlation", "not vanish", 0.0, "Nothing grows then: pass Y.T @ Z / N."
                 )
 
     def units(self, time: Any) -> Any:
         """The weights θ_i, last two axes (unit, outputs + inputs), second layer first (Eq. 34)."""
         if self.basis is None or is_traced(self):
             return compute(_units, self.correlation, self.start, self._tau(time))
-        return compute(_units_in_basis, self.basis, self.start, self._tau(time))
+        units = compute(_units_in_basis, self.basis, self.start, self._tau(time))
+        return self._representable(units, time)
 
     def aligned(self, time: Any) -> Any:
         """Length of each unit's part along the winning directions, ‖Pθ_i‖; last axis the units (Eq. 36)."""
-        return compute(_length, self._known_basis(), self.start, self._tau(time), self._wins())
+        parts = compute(_length, self._known_basis(), self.start, self._tau(time), self._wins())
+        return self._representable(parts, time)
 
     def misaligned(self, time: Any) -> Any:
         """Length of the rest of each unit, ‖(1 − P)θ_i‖; last axis the units (Eq. 38)."""
-        return compute(_length, self._known_basis(), self.start, self._tau(time), 1 - self._wins())
+        parts = compute(_length, self._known_basis(), self.start, self._tau(time), 1 - self._wins())
+        return self._representable(parts, time)
 
     def escape_time(self, size: Any = 1.0) -> Crossing:
         r"""When $\lVert P\theta_i\rVert$ reaches a size, for each unit (Eq. 37).
@@ -127,6 +129,7 @@ class LinearEscape(Solution):
             self.singular_values[0],
         )
 
+    @property
     def misalignment_exponent(self) -> Any:
         r"""$1 - s_{r+1}/s_1$: at the escape the rest is as small as $\epsilon$ to this power (Eq. 39)."""
         return np.float64(1 - self._next_singular_value() / self.singular_values[0])
@@ -146,8 +149,16 @@ class LinearEscape(Solution):
         s, r = self.singular_values, self.multiplicity
         return float(s[r]) if r < s.size else 0.0
 
+    def _representable(self, result: Any, time: Any) -> Any:
+        """Parts that grow beyond what float64 holds have no sum."""
+        if is_traced(result):
+            return result
+        return representable(
+            result, time=time, learning_rate=self.learning_rate, correlation=self.correlation
+        )
+
     def _tau(self, time: Any) -> Any:
-        return self.learning_rate * times(time)
+        return steps_times_rate(time, self)
 
     def _wins(self) -> np.ndarray:
         """1 for the eigenvectors of Eq. 33 that belong to the largest singular value, 0 for the others."""
@@ -155,26 +166,9 @@ class LinearEscape(Solution):
         return (growth >= (1 - self.degeneracy) * growth[-1]).astype(float)
 
     def _known_basis(self) -> Any:
-        if self.basis is None:
-            raise ArgumentError(
-                "`correlation` must be known here: which directions win is no smooth function of it. "
-                "Leave it out of the trace."
-            )
+        if self.basis is None:  # which directions win is no smooth function of the correlation
+            known("correlation", self.correlation)
         return self.basis
-
-
-def _check_shapes(correlation: Any, first: Any, second: Any) -> None:
-    if len(correlation.shape) != 2 or 0 in correlation.shape:
-        raise argument_error("correlation", "have the shape (outputs, inputs)", correlation.shape)
-    outputs, inputs = correlation.shape
-    if len(first.shape) != 2 or first.shape[0] != inputs or first.shape[1] < 1:
-        raise argument_error(
-            "first", f"have the shape ({inputs}, units) to fit `correlation`", first.shape
-        )
-    if second.shape != (first.shape[1], outputs):
-        raise argument_error(
-            "second", f"have the shape {(first.shape[1], outputs)} to fit the others", second.shape
-        )
 
 
 def _blocks(correlation: Any, xp: Any) -> Any:
@@ -190,13 +184,15 @@ def _units(correlation: Any, start: Any, tau: Any) -> Any:
 
 
 def _units_in_basis(basis: tuple[Any, Any], start: Any, tau: Any) -> Any:
-    return jnp.swapaxes(propagate_in_basis(basis, start, tau), -1, -2)
+    lam, V = basis
+    parts = jnp.exp(tau[..., None] * lam)[..., None] * parts_of(start.T, V).T
+    return jnp.swapaxes(V @ parts, -1, -2)
 
 
 def _length(basis: tuple[Any, Any], start: Any, tau: Any, share: Any) -> Any:
     """Length of the part in some eigenvectors; nothing is subtracted, so that small parts keep digits."""
     lam, V = basis
-    parts = (share * jnp.exp(tau[..., None] * lam))[..., None] * (V.T @ start)
+    parts = (share * jnp.exp(tau[..., None] * lam))[..., None] * parts_of(start.T, V).T
     return jnp.linalg.norm(parts, axis=-2)
 
 

@@ -5,12 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import argument_error, count, covariance_spectrum, real
+from lazyrich.core import argument_error, count, covariance_spectrum, moderate, untraced
 from lazyrich.models import TwoLayerWeights
+from lazyrich.theory._frozen import Frozen
+from lazyrich.theory._linear_task import output_power_of
 from lazyrich.theory._modes import chosen_modes
 
+EQUAL = 1e-9
+"""Numbers that differ by less than this share of the largest are equal: eigenvalues have rounding errors."""
 
-class LinearFixedPoints:
+
+class LinearFixedPoints(Frozen):
     r"""The fixed points of a two-layer network that is linear in its first layer, one for each set of modes.
 
     $$ W_\mathcal{A} = \sum_{k\in\mathcal{A}} e_k e_k^\top \Sigma_{yz}\Sigma_{zz}^{+}, \qquad
@@ -36,7 +41,8 @@ class LinearFixedPoints:
 
     Holds when:
         loss = ½ mean squared norm of the error. $\Sigma_{zz}^+$ is the pseudo-inverse: directions without
-        variance, below 1e-10 of the largest, count as absent; `rank` says how many are left.
+        variance, below 1e-10 of the largest, count as absent; `rank` says how many are left. $\mu$ that
+        differ by less than 1e-9 of the largest count as equal.
 
     Checked by:
         checks `saddles/lemma6`, `saddles/eq42`; `tests/theory/test_linear_fixed_points.py`.
@@ -57,9 +63,10 @@ class LinearFixedPoints:
         (np.float64(1.0), 2)
     """
 
+    @untraced
     def __init__(self, correlation: Any, covariance: Any, output_power: Any = None):
-        self.correlation = real("correlation", correlation, advice="Pass Y.T @ Z / N.")
-        self.covariance = real("covariance", covariance, advice="Pass Z.T @ Z / N.")
+        self.correlation = moderate("correlation", correlation, advice="Pass Y.T @ Z / N.")
+        self.covariance = moderate("covariance", covariance, advice="Pass Z.T @ Z / N.")
         _check_shapes(self.correlation, self.covariance)
         inverse, self.rank = _pseudo_inverse(self.covariance)
         self._regression = self.correlation @ inverse
@@ -69,10 +76,7 @@ class LinearFixedPoints:
         self.eigenvalues = eigenvalues[::-1][kept]
         self.eigenvectors = vectors[:, ::-1][:, kept]
         least = float(self.eigenvalues.sum())
-        power = least if output_power is None else output_power
-        self.output_power = real(
-            "output_power", power, at_least=least * (1 - 1e-9), advice="Pass the mean of ‖y‖²."
-        )
+        self.output_power = output_power_of(output_power, least)
 
     @property
     def num_modes(self) -> int:
@@ -100,20 +104,22 @@ class LinearFixedPoints:
     def hessian_index(self, modes: Sequence[int], width: int) -> int:
         """The number of directions in weight space in which the loss falls."""
         chosen = self._modes(modes)
-        width = count("width", width, advice="Pass the number of units.")
+        width = count("width", width, at_most=10**6, advice="Pass the number of units.")
         if width < chosen.size:
             raise argument_error("width", f"be at least {chosen.size}, the number of modes", width)
         others = np.setdiff1d(np.arange(self.num_modes), chosen)
-        better = np.sum(self.eigenvalues[others][:, None] > self.eigenvalues[chosen])
+        mu = self.eigenvalues
+        better = np.sum(mu[others][:, None] - mu[chosen] > EQUAL * mu[:1])
         return int((width - chosen.size) * (self.num_modes - chosen.size) + better)
 
+    @untraced
     def weights(self, modes: Sequence[int], width: int, mixing: Any = None) -> TwoLayerWeights:
         """Weights at the fixed point.
 
         There are many: `mixing`, invertible and of shape (width, width), turns the units into each other.
         """
         chosen = self._modes(modes)
-        width = count("width", width, advice="Pass the number of units.")
+        width = count("width", width, at_most=10**6, advice="Pass the number of units.")
         if width < chosen.size:
             raise argument_error("width", f"be at least {chosen.size}, the number of modes", width)
         E = self.eigenvectors[:, chosen]
@@ -125,7 +131,7 @@ class LinearFixedPoints:
         G = (
             np.eye(width)
             if mixing is None
-            else real("mixing", mixing, advice="Leave it out for none.")
+            else moderate("mixing", mixing, advice="Leave it out for none.")
         )
         if G.shape != (width, width) or np.linalg.matrix_rank(G) < width:
             raise argument_error("mixing", f"be invertible, of shape {(width, width)}", G.shape)

@@ -14,15 +14,22 @@ from lazyrich.core import (
     compute,
     compute_elementwise,
     is_traced,
+    moderate,
     real,
     shortened,
     whole,
 )
 from lazyrich.quantities._threshold_accuracy import accuracy_from_loss, loss_from_accuracy, several
-from lazyrich.theory import _late_times
 from lazyrich.theory._first_crossing import Falling, delay, first_crossing
 from lazyrich.theory._marchenko_pastur import MarchenkoPastur
-from lazyrich.theory._solution import Solution, accuracy_level, check_broadcast, fitting, times
+from lazyrich.theory._solution import (
+    Solution,
+    accuracy_level,
+    check_broadcast,
+    fitting,
+    learning_rate_of,
+    times,
+)
 from lazyrich.theory._student_losses import (
     Student,
     initial_losses,
@@ -52,7 +59,8 @@ class LinearGrokking(Solution):
        \mathcal{L}_\mathrm{gen} = \tfrac{1}{2d_\mathrm{out}} \mathbb{E}[\alpha^2 e^2 + r^2]
        + \lambda\sigma_\delta^2\, \mathbb{E}\left[\frac{\nu (1 - e)^2}{(\nu + \gamma/2)^2}\right] $$
 
-    The training loss is that on the noisy labels, the test loss that on clean ones.
+    The training loss is that on the noisy labels, the test loss that on clean ones. What becomes of them at
+    late times and for small thresholds is `LateGrokking`.
 
     Symbols:
         $\lambda = d_\mathrm{in}/N$ → `aspect_ratio`, $\eta$ → `learning_rate`, $\epsilon$ → `threshold`,
@@ -60,7 +68,7 @@ class LinearGrokking(Solution):
         $\sigma_\delta$ → `label_noise`, $t$ → `time`. "gen" in the paper is "test" here.
 
     Source:
-        linear-grokking, Eq. 8–15, 37–38. The terms in σ_δ are not in the paper, whose Eq. 26–28 leave
+        linear-grokking, Eq. 8, 9, 12–15, 37–38. The terms in σ_δ are not in the paper, whose Eq. 26–28 leave
         the noise out of the dynamics (see the errata).
 
     Holds when:
@@ -75,9 +83,9 @@ class LinearGrokking(Solution):
         of ν, decay and time. All terms are positive.
 
     Checked by:
-        checks `linear-grokking/eq8` to `linear-grokking/eq15`, `linear-grokking/eq37`,
-        `linear-grokking/eq26`, `linear-grokking/eq27`; `tests/theory/test_linear_grokking.py`,
-        `tests/theory/test_linear_grokking_variants.py`.
+        checks `linear-grokking/eq8`, `linear-grokking/eq9`, `linear-grokking/eq12` to `linear-grokking/eq15`,
+        `linear-grokking/eq26`, `linear-grokking/eq27`, `linear-grokking/eq37`;
+        `tests/theory/test_linear_grokking.py`, `tests/theory/test_linear_grokking_variants.py`.
 
     Args:
         aspect_ratio: λ, > 0, any shape.
@@ -94,7 +102,7 @@ class LinearGrokking(Solution):
         >>> model = LinearGrokking(aspect_ratio=0.9, learning_rate=0.01, threshold=1e-3)
         >>> model.train_loss(0.0).round(12), model.test_loss(0.0).round(12)
         (np.float64(1.0), np.float64(1.0))
-        >>> delay = model.grokking_time()
+        >>> delay = model.grokking_delay()
         >>> round(float(delay.time)), delay.status.item()
         (20481, 0)
     """
@@ -119,16 +127,20 @@ class LinearGrokking(Solution):
         label_noise: Any = 0.0,
     ):
         self.aspect_ratio = MarchenkoPastur(aspect_ratio).aspect_ratio
-        self.learning_rate = real("learning_rate", learning_rate, above=0, advice="Use e.g. 0.01.")
+        self.learning_rate = learning_rate_of(learning_rate)
         self.threshold = real("threshold", threshold, above=0, advice="Use e.g. 1e-3.")
         self.output_dimension = whole(
             "output_dimension", output_dimension, at_most=1_000_000, advice="Use e.g. 1."
         )
-        self.weight_decay = real("weight_decay", weight_decay, at_least=0, advice="Use 0 for none.")
-        self.student_scale = real(
+        self.weight_decay = moderate(
+            "weight_decay", weight_decay, at_least=0, advice="Use 0 for none."
+        )
+        self.student_scale = moderate(
             "student_scale", student_scale, at_least=0, advice="Use 1 as usual."
         )
-        self.label_noise = real("label_noise", label_noise, at_least=0, advice="Use 0 for none.")
+        self.label_noise = moderate(
+            "label_noise", label_noise, at_least=0, advice="Use 0 for none."
+        )
         check_broadcast(self)
 
     def train_loss(self, time: Any) -> Any:
@@ -141,11 +153,16 @@ class LinearGrokking(Solution):
 
     def train_accuracy(self, time: Any) -> Any:
         """Share of training samples with squared error below the threshold."""
-        return compute_elementwise(_train_accuracy, _resolve(self), times(time, self))
+        return self._accuracy(self.train_loss(time))
 
     def test_accuracy(self, time: Any) -> Any:
         """Share of fresh samples with squared error below the threshold."""
-        return compute_elementwise(_test_accuracy, _resolve(self), times(time, self))
+        return self._accuracy(self.test_loss(time))
+
+    def _accuracy(self, loss: Any) -> Any:
+        # a step of its own, which is compiled once for both losses
+        outputs = several(self.output_dimension)
+        return compute_elementwise(accuracy_from_loss, loss, self.threshold, outputs)
 
     def finite_accuracies(self, time: Any, input_dimension: Any) -> tuple[Any, Any]:
         r"""Training and test accuracy for a finite number of inputs, without label noise.
@@ -179,9 +196,9 @@ class LinearGrokking(Solution):
         """When the test accuracy first reaches a level; `inf` where it never does."""
         return compute_elementwise(_test_time, _resolve(self), accuracy_level(accuracy, self))
 
-    def grokking_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
+    def grokking_delay(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """Delay between training and test accuracy reaching a level, on the exact curves."""
-        return compute_elementwise(_grokking_time, _resolve(self), accuracy_level(accuracy, self))
+        return compute_elementwise(_grokking_delay, _resolve(self), accuracy_level(accuracy, self))
 
     def limits(self) -> tuple[Any, Any]:
         """Training and test loss for t → ∞, in closed form for any decay, noise and λ."""
@@ -200,79 +217,6 @@ class LinearGrokking(Solution):
         Above λ = 1 this is the time scale of the test loss; inf without decay.
         """
         return compute(_decay_time, _resolve(self))
-
-    def late_train_loss(self, time: Any) -> Any:
-        r"""Late-time form $e^{-4\eta(1-\sqrt\lambda)^2t}/16\sqrt\pi\lambda^{3/4}(\eta t)^{3/2}$ (Eq. 10).
-
-        For one output without decay and noise. Its relative error falls as
-        $3/64\sqrt\lambda\eta t$ (check `linear-grokking/eq10`).
-        """
-        _assume_simplest(self, below_one=False)
-        return compute(_late_times.late_train_loss, _resolve(self), times(time, self))
-
-    def intermediate_test_loss(self, time: Any) -> Any:
-        r"""The late training loss integrated to infinity (Eq. 22), for one output, λ < 1.
-
-        With $y = 4\eta(1-\sqrt\lambda)^2 t$ it is $(1-\sqrt\lambda)\,[e^{-y}y^{-1/2} - \Gamma(\tfrac12, y)]
-        / \sqrt\pi\lambda^{3/4}$. Good from $\eta t \gg 1/\sqrt\lambda$ on, also before $y \gg 1$.
-        """
-        _assume_simplest(self, below_one=True)
-        return compute(_late_times.intermediate_test_loss, _resolve(self), times(time, self))
-
-    def late_test_loss(self, time: Any) -> Any:
-        r"""Late-time form, the above divided by $(1-\sqrt\lambda)^2$ (Eq. 10); λ < 1.
-
-        Needs $4\eta(1-\sqrt\lambda)^2 t \gg 1$ besides: close to λ = 1 that is much later.
-        """
-        _assume_simplest(self, below_one=True)
-        return compute(_late_times.late_test_loss, _resolve(self), times(time, self))
-
-    def late_train_time(self) -> Any:
-        r"""When the late training loss (Eq. 10) falls to ε/4, by Lambert's function (Eq. 23); λ < 1.
-
-        $$ t = \frac{3}{8\eta g^2}\, W\!\left(
-           \frac{2^{5/3} g^2}{3\pi^{1/3}\sqrt\lambda\,\epsilon^{2/3}}\right), \qquad g = 1 - \sqrt\lambda $$
-        """
-        _assume_simplest(self, below_one=True)
-        return compute(_late_times.late_train_time, _resolve(self))
-
-    def late_test_time(self) -> Any:
-        r"""When the late test loss (Eq. 10) falls to ε/4 (Eq. 24); λ < 1.
-
-        As above, with $g^{2/3}$ for $g^2$ in the argument of W.
-        """
-        _assume_simplest(self, below_one=True)
-        return compute(_late_times.late_test_time, _resolve(self))
-
-    def two_term_grokking_time(self) -> Any:
-        r"""Delay between these two times with $W(z) \simeq \log z - \log\log z$ (Eq. 25); λ < 1.
-
-        $$ \Delta t = \frac{-\log g}{2\eta g^2}
-           + \frac{3}{8\eta g^2} \log\left(1 + \frac{4\log g}{3\log z_\mathrm{gen}}\right) $$
-
-        Its first term is `small_threshold_grokking_time`. NaN where ε is so large that $z_\mathrm{gen}$,
-        the argument of W in Eq. 24, leaves no logarithm to take.
-        """
-        _assume_simplest(self, below_one=True)
-        return compute(_late_times.two_term_grokking_time, _resolve(self))
-
-    def saturation_delay(self) -> Any:
-        r"""$\log(1+\sqrt\lambda)/2\eta(1-\sqrt\lambda)^2$, the third term of Eq. 15; λ < 1.
-
-        The limit γ → 0 of the delay between the two losses reaching the same large multiple of their limits
-        under decay. It is not the delay between accuracies, which `grokking_time` has.
-        """
-        _assume_simplest(self, below_one=True)
-        return compute(_late_times.saturation_delay, _resolve(self))
-
-    def small_threshold_grokking_time(self) -> Any:
-        r"""Limit ε → 0 of the delay, $-\log(1-\sqrt\lambda)/2\eta(1-\sqrt\lambda)^2$ (Eq. 11); λ < 1.
-
-        Convergence is logarithmic in ε; near λ = 1 it takes $\epsilon \ll 1-\sqrt\lambda$. `AssumptionError`
-        (in a trace NaN) for λ ≥ 1, where the limit does not exist. `grokking_time` is exact at any ε.
-        """
-        _assume_simplest(self, below_one=True)
-        return compute(_late_times.small_threshold_grokking_time, _resolve(self))
 
 
 class _Resolved(eqx.Module):
@@ -302,23 +246,6 @@ def _resolve(m: LinearGrokking) -> _Resolved:
 
 def _may_be_positive(value: Any) -> bool:
     return is_traced(value) or bool(np.any(value > 0))
-
-
-def _assume_simplest(m: LinearGrokking, *, below_one: bool) -> None:
-    """The late forms are for one output, no decay, no noise and scale 1; those of the test loss for λ < 1."""
-    assumed = {"output_dimension": 1, "weight_decay": 0, "student_scale": 1, "label_noise": 0}
-    for name, value in assumed.items():
-        found = getattr(m, name)
-        if not is_traced(found) and np.any(found != value):
-            raise AssumptionError(
-                f"This late-time form assumes `{name}` = {value}, got {shortened(found.tolist())}. The exact "
-                "methods, such as `test_loss` and `grokking_time`, take any value."
-            )
-    if below_one and not is_traced(m.aspect_ratio) and np.any(m.aspect_ratio >= 1):
-        raise AssumptionError(
-            f"This late-time form assumes `aspect_ratio` < 1, got {shortened(m.aspect_ratio.tolist())}. "
-            "From 1 on it does not exist; `test_loss` and `grokking_time` are exact for every λ."
-        )
 
 
 def _student(m: _Resolved) -> Student:
@@ -355,14 +282,6 @@ def _test_loss(m: _Resolved, t: Any) -> Any:
 
 def _outputs(m: _Resolved) -> Any:
     return None if m.is_single else m.output_dimension
-
-
-def _train_accuracy(m: _Resolved, t: Any) -> Any:
-    return accuracy_from_loss(_train_loss(m, t), m.threshold, _outputs(m))
-
-
-def _test_accuracy(m: _Resolved, t: Any) -> Any:
-    return accuracy_from_loss(_test_loss(m, t), m.threshold, _outputs(m))
 
 
 def _finite_accuracies(m: _Resolved, t: Any, inputs: Any) -> tuple[Any, Any]:
@@ -416,6 +335,6 @@ def _crossing(m: _Resolved, level: Any, which: int) -> Crossing:
     return first_crossing(loss, level, 4 * m.learning_rate / m.output_dimension)
 
 
-def _grokking_time(m: _Resolved, accuracy: Any) -> Crossing:
+def _grokking_delay(m: _Resolved, accuracy: Any) -> Crossing:
     level = _needed_loss(m, accuracy)  # once: with several outputs it is the longest formula here
     return delay(_crossing(m, level, 0), _crossing(m, level, 1))

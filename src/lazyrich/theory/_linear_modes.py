@@ -3,22 +3,25 @@
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 
-from lazyrich.core import AssumptionError, Crossing, Status, compute, is_traced, number, real
-from lazyrich.theory._diagonal_network import with_axes
-from lazyrich.theory._solution import Solution, check_broadcast, times
-from lazyrich.theory._stages import Stages, stages_of
+from lazyrich.core import Crossing, Status, compute, real
+from lazyrich.theory._mode_solution import ModeSolution
+from lazyrich.theory._solution import (
+    check_broadcast,
+    learning_rate_of,
+    target_share,
+)
 
 
-class LinearModes(Solution):
+class LinearModes(ModeSolution):
     r"""Gradient flow of a linear model on uncorrelated features.
 
     $$ f(x) = \sum_i \phi_i(x)\,\theta_i, \qquad \dot\theta_i = -E[\phi_i^2](\theta_i - S_i), \qquad
-       \theta_i(t) = S_i + (\theta_i(0) - S_i)\,e^{-E[\phi_i^2]\,t} $$
+       \theta_i(t) = S_i + (\theta_i(0) - S_i)\,e^{-E[\phi_i^2]\,\eta t} $$
 
     Symbols:
-        $S_i$ → `target`, $E[\phi_i^2]$ → `variance`, $\theta_i(0)$ → `start`, $t$ → `time`.
+        $S_i$ → `target`, $E[\phi_i^2]$ → `variance`, $\theta_i(0)$ → `start`, $\eta$ → `learning_rate`,
+        $t$ → `time`.
 
     Source:
         layerwise, Eq. 5, 7, 10, 21, 29–31.
@@ -37,12 +40,14 @@ class LinearModes(Solution):
     Args:
         target: S, any shape.
         variance: E[φ²] ≥ 0, any shape.
-        start: θ(0), any shape. All three broadcast; their common shape is that of the modes.
+        start: θ(0), any shape.
+        learning_rate: η > 0; time is then counted in steps. With 1, the default, time is learning rate ×
+            step. All four broadcast; their common shape is that of the modes.
 
     Example:
         >>> from lazyrich.theory import LinearModes
         >>> modes = LinearModes(target=1.0, variance=[0.5, 0.2, 0.1])
-        >>> modes.coefficients(20.0).round(3)
+        >>> modes.modes(20.0).round(3)
         array([1.   , 0.982, 0.865])
         >>> modes.stages().is_stage_like
         False
@@ -51,16 +56,20 @@ class LinearModes(Solution):
     target: Any
     variance: Any
     start: Any
+    learning_rate: Any
 
-    def __init__(self, target: Any, variance: Any = 1.0, start: Any = 0.0):
+    def __init__(
+        self, target: Any, variance: Any = 1.0, start: Any = 0.0, learning_rate: Any = 1.0
+    ):
         self.target = real("target", target, advice="Pass e.g. 1.0.")
         self.variance = real("variance", variance, at_least=0, advice="Use e.g. 1.")
         self.start = real("start", start, advice="Use 0.")
+        self.learning_rate = learning_rate_of(learning_rate)
         check_broadcast(self)
 
-    def coefficients(self, time: Any) -> Any:
+    def modes(self, time: Any) -> Any:
         """θ of each mode: the axes of time, then those of the modes."""
-        return compute(_coefficients, self, self._times(time))
+        return compute(_modes, self, self._times(time))
 
     def residual(self, time: Any) -> Any:
         """S − θ of each mode."""
@@ -70,40 +79,22 @@ class LinearModes(Solution):
         r"""$\tfrac12\sum_i E[\phi_i^2](S_i - \theta_i)^2$, of all modes together."""
         return compute(_loss, self, self._times(time))
 
-    def saturation_time(self, fraction: Any = 0.9) -> Crossing:
+    def saturation_time(self, share: Any = 0.9) -> Crossing:
         """When each mode first reaches a share of its target; inf and `NEVER` where E[φ²] = 0.
 
         Args:
-            fraction: the share, between 0 and 1.
+            share: between 0 and 1.
         """
-        share = number("fraction", fraction, above=0, below=1, advice="Use e.g. 0.9.")
-        if not is_traced(self) and np.any(self.target == 0):
-            raise AssumptionError(
-                "A share of the target needs targets other than 0; "
-                f"{np.sum(self.target == 0)} of {self.target.size} are 0. Leave these modes out."
-            )
-        return compute(_time_of_share, self, np.float64(share))
-
-    def stages(self, lower: float = 0.1, upper: float = 0.9) -> Stages:
-        """When the modes are learned, and whether one after the other; modes are numbered flat."""
-        return stages_of(self.saturation_time, lower, upper)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the modes."""
-        return np.broadcast_shapes(*map(np.shape, (self.target, self.variance, self.start)))
-
-    def _times(self, time: Any) -> Any:
-        return with_axes(times(time), len(self.shape))
+        return compute(_time_of_share, self, target_share(share, self.target))
 
 
-def _coefficients(m: LinearModes, t: Any) -> Any:
-    s = m.variance * t
+def _modes(m: LinearModes, t: Any) -> Any:
+    s = m.learning_rate * m.variance * t
     return m.start * jnp.exp(-s) - m.target * jnp.expm1(-s)
 
 
 def _residual(m: LinearModes, t: Any) -> Any:
-    return (m.target - m.start) * jnp.exp(-m.variance * t)
+    return (m.target - m.start) * jnp.exp(-m.learning_rate * m.variance * t)
 
 
 def _loss(m: LinearModes, t: Any) -> Any:
@@ -112,7 +103,7 @@ def _loss(m: LinearModes, t: Any) -> Any:
 
 
 def _time_of_share(m: LinearModes, share: Any) -> Crossing:
-    S, s, start = jnp.broadcast_arrays(m.target, m.variance, m.start)
+    S, s, start = jnp.broadcast_arrays(m.target, m.learning_rate * m.variance, m.start)
     known = S != 0
     missing = (share - start / jnp.where(known, S, 1)) / (1 - share)
     at_start, never = missing <= 0, s == 0

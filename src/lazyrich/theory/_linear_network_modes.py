@@ -9,22 +9,28 @@ import jax.numpy as jnp
 import numpy as np
 
 from lazyrich.core import (
-    ArgumentError,
-    AssumptionError,
     Crossing,
     argument_error,
     compute,
     count,
     is_traced,
+    items,
+    known,
+    moderate,
     number,
     real,
 )
 from lazyrich.theory._aligned_weights import aligned_modes
 from lazyrich.theory._deep_modes import deep_mode, deep_time_of_share, vanishing_mode
-from lazyrich.theory._diagonal_flow import ModeStart, product_at, residual_at, time_of_share
-from lazyrich.theory._diagonal_network import with_axes
-from lazyrich.theory._solution import Solution, times
+from lazyrich.theory._linear_task import output_power_of, unexplained_power
+from lazyrich.theory._solution import Solution, learning_rate_of, mode_times, target_share
 from lazyrich.theory._stages import Stages, stages_of
+from lazyrich.theory._two_layer_flow import (
+    flow_of_imbalance,
+    product_at,
+    residual_at,
+    time_of_share,
+)
 
 
 class LinearNetworkModes(Solution):
@@ -41,7 +47,8 @@ class LinearNetworkModes(Solution):
 
     Symbols:
         $E[yx^\top]$ → `correlation`, $s_i(0)$ → `start`, $L$ → `depth`, $E\lVert y\rVert^2$ → `output_power`,
-        $u_i, v_i$ → columns of `left`, `right`, $\rho_i$ → `singular_values`, $t$ → `time`.
+        $u_i, v_i$ → columns of `left`, `right`, $\rho_i$ → `singular_values`, $t$ → `time` ×
+        `learning_rate`.
 
     Source:
         layerwise, Eq. 12, 49–59, with $E[xy^\top] = U P V^\top$. Depth beyond two is an extension.
@@ -53,7 +60,7 @@ class LinearNetworkModes(Solution):
         are nearly aligned once they have grown, not at the start.
 
     Computed as:
-        for two layers as `DiagonalNetwork` with a = b; for more by inverting the time at which a strength is
+        for two layers as `BalancedModes` with λ = 0; for more by inverting the time at which a strength is
         reached, a sum over the L-th roots of unity.
 
     Checked by:
@@ -65,6 +72,8 @@ class LinearNetworkModes(Solution):
         start: s(0) ≥ 0, the strength of the modes of the product: a number, or one for each mode, largest
             singular value first. A mode that starts at 0 stays there.
         depth: number of layers L ≥ 2.
+        learning_rate: η > 0, a number; time is then counted in steps. With 1, the default, time is learning
+            rate × step.
         output_power: E‖y‖², without which the labels count as a linear function of the inputs.
         basis: the vectors (left, right) to use, where singular values repeat and the choice matters.
 
@@ -82,6 +91,7 @@ class LinearNetworkModes(Solution):
 
     correlation: Any
     start: Any
+    learning_rate: Any
     output_power: Any
     left: Any
     right: Any
@@ -93,55 +103,64 @@ class LinearNetworkModes(Solution):
         correlation: Any,
         start: Any,
         depth: int = 2,
+        learning_rate: Any = 1.0,
         *,
         output_power: Any = None,
         basis: tuple[Any, Any] | None = None,
     ):
-        self.correlation = real("correlation", correlation, advice="Pass Y.T @ X / N.")
+        self.correlation = moderate("correlation", correlation, advice="Pass Y.T @ X / N.")
         self.start = real("start", start, at_least=0, advice="Use e.g. 1e-4.")
-        self.depth = count("depth", depth, at_least=2, advice="Use `LinearModes` for one layer.")
+        self.depth = count(
+            "depth", depth, at_least=2, at_most=1000, advice="Use `LinearModes` for one layer."
+        )
+        self.learning_rate = learning_rate_of(learning_rate, is_single=True)
         _check(self.correlation, self.start)
-        given = None if basis is None else tuple(real("basis", side) for side in basis)
+        given = (
+            None
+            if basis is None
+            else tuple(moderate("basis", side) for side in items("basis", basis))
+        )
         self.left, self.singular_values, self.right = _decomposed(self.correlation.T, given)
-        linear = np.sum(self.singular_values**2)
-        power = linear if output_power is None else output_power
-        self.output_power = real("output_power", power, at_least=0, advice="Pass mean ‖y‖².")
-        if not is_traced(self.output_power) and np.any(self.output_power < linear * (1 - 1e-9)):
-            raise AssumptionError(
-                "Inputs must be whitened: then E‖y‖² is at least the squared norm of E[xyᵀ], "
-                f"{linear:.6g}, but `output_power` is {float(np.min(self.output_power)):.6g}. "
-                "Whiten the inputs."
-            )
+        self.output_power = output_power_of(output_power, np.sum(self.singular_values**2))
 
     @classmethod
     def from_weights(
-        cls, correlation: Any, weights: Sequence[Any], *, covariance: Any = None,
-        output_power: Any = None, tolerance: float = 1e-6,
+        cls, correlation: Any, weights: Sequence[Any], learning_rate: Any = 1.0, *,
+        covariance: Any = None, output_power: Any = None, tolerance: float = 1e-8,
     ) -> "LinearNetworkModes":  # fmt: skip
         """The solution that starts at given weights, if its assumptions hold for them.
 
         Args:
             correlation: E[yxᵀ], shape (outputs, inputs).
             weights: W₁ … W_L, the first of shape (inputs, hidden).
+            learning_rate: as for the class.
             covariance: E[xxᵀ], to check that it is 1; without it this is taken for granted.
             output_power: as for the class.
-            tolerance: largest violation, as a share of the size of what is compared, that counts as rounding.
+            tolerance: largest violation that counts as rounding, as a share of the size of what is compared:
+                for the balance that of the single units, so that a large mode hides no small one.
 
         Raises:
             AssumptionError: inputs not whitened, layers not balanced, weights not aligned, and by how much.
         """
-        C = real("correlation", correlation, advice="Pass Y.T @ X / N.")
+        C = moderate("correlation", correlation, advice="Pass Y.T @ X / N.")
         layers = [
-            real("weights", layer, advice="Pass one matrix for each layer.") for layer in weights
+            moderate("weights", layer, advice="Pass one matrix for each layer.")
+            for layer in items("weights", weights)
         ]
-        tolerance = number("tolerance", tolerance, above=0, below=1, advice="Use 1e-6.")
+        tolerance = number("tolerance", tolerance, above=0, below=1, advice="Use 1e-8.")
         _check(C, np.zeros(()))
         left, start, right = aligned_modes(C.T, layers, covariance, tolerance)
-        return cls(C, start, len(layers), output_power=output_power, basis=(left, right))
+        return cls(
+            C, start, len(layers), learning_rate, output_power=output_power, basis=(left, right)
+        )
 
     def modes(self, time: Any) -> Any:
         """s, the strength of each mode; last axis the modes (Eq. 12, 58)."""
         return self._flow(time)[0]
+
+    def residual(self, time: Any) -> Any:
+        """ρ − s of each mode, accurate also where it is far smaller than ρ."""
+        return self._flow(time)[1]
 
     def layer_strengths(self, time: Any) -> Any:
         """The singular values of every single layer, α = s^(1/L); last axis the modes."""
@@ -153,31 +172,25 @@ class LinearNetworkModes(Solution):
 
     def loss(self, time: Any) -> Any:
         """½ mean squared norm of the error."""
-        return compute(_loss, self.output_power, self.singular_values, self._flow(time)[1])
+        return compute(_loss, self.output_power, self.singular_values, self.residual(time))
 
     def rank(self, time: Any, tolerance: Any = 0.01) -> Any:
         """How many singular values of the product are above `tolerance` times the correlation's largest."""
         level = number("tolerance", tolerance, above=0, below=1, advice="Use e.g. 0.01.")
-        return (self.modes(time) > level * self.singular_values[0]).sum(axis=-1)
+        return (self.modes(time) > level * self.singular_values.max()).sum(axis=-1)
 
-    def saturation_time(self, fraction: Any = 0.9) -> Crossing:
+    def saturation_time(self, share: Any = 0.9) -> Crossing:
         """When each mode first reaches a share of its singular value; inf and `NEVER` from s(0) = 0.
 
         Args:
-            fraction: the share, between 0 and 1.
+            share: between 0 and 1.
         """
-        share = number("fraction", fraction, above=0, below=1, advice="Use e.g. 0.9.")
-        if not is_traced(self.singular_values) and np.any(self.singular_values == 0):
-            raise AssumptionError(
-                "A share of the target needs modes with a target; "
-                f"{np.sum(self.singular_values == 0)} of {self.singular_values.size} singular values of "
-                "`correlation` are 0. Leave these modes out."
-            )
+        level, rho = target_share(share, self.singular_values), self.singular_values
         if self.depth == 2:
-            return compute(_two_layers_time, self.start, self.singular_values, np.float64(share))
-        start = self.start + 0 * self.singular_values
+            return compute(_two_layers_time, self.start, rho, level, self.learning_rate)
         with np.errstate(all="ignore"):
-            return deep_time_of_share(start, self.singular_values, self.depth, share)
+            found = deep_time_of_share(self.start + 0 * rho, rho, self.depth, float(level))
+        return Crossing(compute(jnp.divide, found.time, self.learning_rate), found.status)
 
     def stages(self, lower: float = 0.1, upper: float = 0.9) -> Stages:
         """When the modes are learned, and whether one after the other."""
@@ -185,31 +198,25 @@ class LinearNetworkModes(Solution):
 
     def _flow(self, time: Any) -> tuple[Any, Any]:
         """Strengths s, and ρ − s."""
-        t = with_axes(times(time), 1)
+        t, rate = mode_times(time, 1), self.learning_rate
         if self.depth == 2:
-            return compute(_two_layers, self.start, self.singular_values, t)
+            return compute(_two_layers, self.start, self.singular_values, t, rate)
         flow = functools.partial(_more_layers, self.depth)
-        if is_traced(self.start, t):
-            return compute(flow, self.start, self.singular_values, t)
+        if is_traced(self.start, t, rate):
+            return compute(flow, self.start, self.singular_values, t, rate)
         with np.errstate(all="ignore"):  # branches that `where` throws away
-            return flow(self.start, self.singular_values, t)
+            return flow(self.start, self.singular_values, t, rate)
 
 
-def _two_layers(start: Any, rho: Any, t: Any) -> tuple[Any, Any]:
+def _two_layers(start: Any, rho: Any, t: Any, rate: Any) -> tuple[Any, Any]:
     """Strengths s, and ρ − s."""
-    balanced = _balanced(start, rho)
-    return product_at(balanced, t), residual_at(balanced, t)
+    balanced = flow_of_imbalance(0 * start, start, rho)
+    return product_at(balanced, rate * t), residual_at(balanced, rate * t)
 
 
-def _balanced(start: Any, rho: Any) -> ModeStart:
-    start, rho = jnp.broadcast_arrays(start, rho)
-    alpha = jnp.where(start > 0, jnp.sqrt(jnp.where(start > 0, start, 1)), 0 * start)
-    return ModeStart(alpha, alpha, rho, jnp.ones_like(rho))
-
-
-def _more_layers(depth: int, start: Any, rho: Any, t: Any) -> tuple[Any, Any]:
+def _more_layers(depth: int, start: Any, rho: Any, t: Any, rate: Any) -> tuple[Any, Any]:
     """Strengths s, and ρ − s."""
-    xp = jnp if is_traced(start, rho, t) else np
+    xp, t = jnp if is_traced(start, rho, t, rate) else np, rate * t
     moves, has_target = start > 0, rho > 0
     s0 = xp.where(has_target & moves, start, 0.5)  # any number on the way to 1
     target = xp.where(has_target & moves, rho, 1.0)
@@ -219,8 +226,8 @@ def _more_layers(depth: int, start: Any, rho: Any, t: Any) -> tuple[Any, Any]:
     return s, xp.where(moves & has_target, rest, rho - s)
 
 
-def _two_layers_time(start: Any, rho: Any, share: Any) -> Crossing:
-    return time_of_share(_balanced(start, rho), share)
+def _two_layers_time(start: Any, rho: Any, share: Any, rate: Any) -> Crossing:
+    return time_of_share(flow_of_imbalance(0 * start, start, rho), share, rate)
 
 
 def _product(left: Any, s: Any, right: Any) -> Any:
@@ -228,16 +235,12 @@ def _product(left: Any, s: Any, right: Any) -> Any:
 
 
 def _loss(power: Any, rho: Any, residual: Any) -> Any:
-    # what no linear map of the inputs explains, and what is still to be learned
-    unexplained = jnp.maximum(power - jnp.sum(rho**2), 0)
-    return (unexplained + jnp.sum(residual**2, axis=-1)) / 2
+    still_to_learn = jnp.sum(residual**2, axis=-1)
+    return (unexplained_power(power, jnp.sum(rho**2)) + still_to_learn) / 2
 
 
 def _check(correlation: Any, start: Any) -> None:
-    if is_traced(correlation):
-        raise argument_error(
-            "correlation", "be known now", "a traced array", "Leave it out of the trace."
-        )
+    known("correlation", correlation)
     if correlation.ndim != 2 or correlation.size == 0:
         raise argument_error("correlation", "have the shape (outputs, inputs)", correlation.shape)
     modes = min(correlation.shape)
@@ -245,15 +248,13 @@ def _check(correlation: Any, start: Any) -> None:
         raise argument_error(
             "start", f"be a number or {modes} numbers, one for each mode", start.shape
         )
-    ordinary = is_traced(start) or np.all((start == 0) | ((start >= 1e-300) & (start <= 1e100)))
-    if not ordinary or np.abs(correlation).max() > 1e100:
+    if not is_traced(start) and not np.all((start == 0) | ((start >= 1e-300) & (start <= 1e100))):
         raise argument_error(
-            "start and correlation", "be of ordinary size, start 0 or from 1e-300 to 1e100",
-            (start.tolist(), float(np.abs(correlation).max())), "Rescale the outputs.",
-        )  # fmt: skip
+            "start", "be 0 or from 1e-300 to 1e100", start.tolist(), "Rescale the outputs."
+        )
     if not np.any(correlation):
-        raise ArgumentError(
-            "`correlation` must not vanish: there is nothing to learn then. Pass Y.T @ X / N."
+        raise argument_error(
+            "correlation", "not vanish", 0.0, "There is nothing to learn then: pass Y.T @ X / N."
         )
 
 
@@ -263,6 +264,8 @@ def _decomposed(correlation: Any, basis: Any) -> tuple[Any, Any, Any]:
         U, rho, Vt = np.linalg.svd(correlation, full_matrices=False)
         V = Vt.T
     else:
+        if len(basis) != 2:
+            raise argument_error("basis", "be the pair (left, right)", len(basis))
         U, V = basis
         modes = min(correlation.shape)
         if U.shape != (correlation.shape[0], modes) or V.shape != (correlation.shape[1], modes):

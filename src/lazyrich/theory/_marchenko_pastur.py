@@ -4,14 +4,18 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import argument_error, compute, count, is_traced, real
+from lazyrich.core import argument_error, compute, count, moderate, real, standard_uniform
+from lazyrich.core import shape as checked_shape
+from lazyrich.theory._bisection import bisect
 from lazyrich.theory._laplace import atom, edges, laplace, weighted_laplace
 from lazyrich.theory._solution import Solution
 from lazyrich.theory._spectral_mean import bulk_nodes
+
+NARROW = 1 / 16
+"""Below this λ the distribution function is computed by a series."""
 
 
 class MarchenkoPastur(Solution):
@@ -76,7 +80,7 @@ class MarchenkoPastur(Solution):
 
     def moment(self, order: int) -> Any:
         r"""$\mathbb{E}[\nu^k] = \sum_{r<k} \frac{\lambda^r}{r+1} \binom{k}{r}\binom{k-1}{r}$."""
-        k = count("order", order, at_least=0, advice="Pass a whole number.")
+        k = count("order", order, at_least=0, at_most=300, advice="Higher ones are no floats.")
         terms = [math.comb(k, r) * math.comb(k - 1, r) / (r + 1) for r in range(k)] or [1.0]
         return compute(jnp.polyval, np.array(terms[::-1]), self.aspect_ratio)
 
@@ -97,11 +101,8 @@ class MarchenkoPastur(Solution):
         """
         if np.ndim(self.aspect_ratio):
             raise argument_error("aspect_ratio", "be a single number to sample", self.aspect_ratio)
-        if is_traced(key, self.aspect_ratio):
-            return compute(_quantile, self.aspect_ratio, jax.random.uniform(key, shape))
-        with jax.ensure_compile_time_eval(), jax.enable_x64(True):
-            share = np.asarray(jax.random.uniform(key, shape, dtype=float))
-        return compute(_quantile, self.aspect_ratio, share)
+        shape = checked_shape("shape", shape)
+        return compute(_quantile, self.aspect_ratio, standard_uniform(key, shape))
 
     def expectation(self, function: Callable[[Any], Any]) -> Any:
         """Mean of a function of the eigenvalue, atom included.
@@ -115,6 +116,8 @@ class MarchenkoPastur(Solution):
         Returns:
             The mean, with the shape of `aspect_ratio`.
         """
+        if not callable(function):
+            raise argument_error("function", "be a function", function, "Pass e.g. `jnp.log1p`.")
         return compute(lambda ratio: _expectation(ratio, function), self.aspect_ratio, jit=False)
 
     def laplace(self, s: Any) -> Any:
@@ -127,7 +130,7 @@ class MarchenkoPastur(Solution):
 
 
 def _aspect_ratio(value: Any) -> Any:
-    return real("aspect_ratio", value, above=0, advice="It is dimension / number of samples.")
+    return moderate("aspect_ratio", value, above=0, advice="It is dimension / number of samples.")
 
 
 def _transform_argument(s: Any) -> Any:
@@ -167,20 +170,27 @@ def _cdf(ratio: Any, nu: Any) -> Any:
     gap = jnp.abs(ratio - 1)
     stretched = jnp.arctan2((1 + root) ** 2 * jnp.tan(phi), gap)
     bulk = ((1 + ratio) * phi + root * jnp.sin(2 * phi) - gap * stretched) / (jnp.pi * ratio)
+    narrow = ratio < NARROW  # these terms of order 1 leave λ there
+    bulk = jnp.where(narrow, _narrow_cdf(jnp.where(narrow, root, 0), phi), bulk)
     inside = jnp.where(nu >= high, jnp.minimum(1, 1 / ratio), jnp.where(nu <= low, 0, bulk))
     return jnp.where(nu < 0, 0, atom(ratio) + inside)
 
 
+def _narrow_cdf(root: Any, phi: Any) -> Any:
+    """The same for small λ: with δ = arg(1 − √λ e^(−2iφ)) = Σ λ^(n/2) sin(2nφ)/n nothing cancels.
+
+    The arctangent is φ + δ, so that the bulk's share is [2φ + δ − Σ_{n≥2} λ^(n/2−1) sin(2nφ)/n]/π.
+    """
+    delta = jnp.arctan2(root * jnp.sin(2 * phi), 1 - root * jnp.cos(2 * phi))
+    total = 2 * phi + delta
+    for n in range(2, 30):  # 4^−28 is below rounding
+        total = total - root ** (n - 2) * jnp.sin(2 * n * phi) / n
+    return total / jnp.pi
+
+
 def _quantile(ratio: Any, share: Any) -> Any:
     low, high = (jnp.full_like(share, edge) for edge in edges(ratio))
-
-    def halve(_: int, bracket: tuple[Any, Any]) -> tuple[Any, Any]:
-        low, high = bracket
-        middle = (low + high) / 2
-        below = _cdf(ratio, middle) < share
-        return jnp.where(below, middle, low), jnp.where(below, high, middle)
-
-    low, high = jax.lax.fori_loop(0, 60, halve, (low, high))
+    low, high = bisect(lambda nu: _cdf(ratio, nu) < share, low, high, steps=60, xp=jnp)
     return jnp.where(share < atom(ratio), 0, (low + high) / 2)
 
 

@@ -7,9 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import AssumptionError, argument_error, compute, real
+from lazyrich.core import AssumptionError, argument_error, compute, real, untraced
 from lazyrich.groups import Group
 from lazyrich.models import activation as activation_function
+from lazyrich.theory._bisection import bisect
+from lazyrich.theory._frozen import Frozen
 
 BUDGET = 2.0
 """Σ s², where s_g is what a node of norm 1 receives from a pair."""
@@ -17,7 +19,7 @@ SMALLEST = 1e-100
 """Where the limit of φ at 0 is read off."""
 
 
-class Memorisation:
+class Memorisation(Frozen):
     r"""The node of largest energy when all samples have one product h: focused on a pair, or spread.
 
     Pairs $(g, g^{-1}h)$ come with probabilities $p_g$. A node of norm 1 receives $s_g = u_g + v_{g^{-1}h}$
@@ -41,7 +43,9 @@ class Memorisation:
 
     Holds when:
         σ' > 0 on (0, √2], φ is monotone there (both are tried on a grid), and the targets are not
-        centred: centred, the targets of a single class are zero and so is every energy.
+        centred: centred, the targets of a single class are zero and so is every energy. Where φ does not
+        decrease, one pair must be more frequent than all others: for $x^2$ and equally frequent ones every
+        split of $\sum s_g^2 = 2$ among them is as good.
 
     Computed as:
         nested bisections for λ and φ⁻¹, on logarithms.
@@ -62,6 +66,7 @@ class Memorisation:
         ('spread', array([0.5, 0.3, 0.2]))
     """
 
+    @untraced
     def __init__(self, probabilities: Any, activation: Any = "quadratic"):
         self.probabilities = real("probabilities", probabilities, at_least=0, advice="Pass p_g.")
         if self.probabilities.ndim != 1 or self.probabilities.size < 2:
@@ -74,9 +79,17 @@ class Memorisation:
         self.activation = activation_function(activation)
         grid = np.geomspace(1e-6, np.sqrt(BUDGET), 2001)
         ratio = np.asarray(self.slope_ratio(np.append(SMALLEST, grid)))
-        self.limit_ratio = np.inf if ratio[0] > SMALLEST**-0.2 else float(ratio[0])
         self._last_ratio = float(ratio[-1])
         self.kind = _kind(grid, ratio[1:])
+        if self.kind == "focused":
+            _require_one_best(self.probabilities)
+        self.limit_ratio = np.inf if ratio[0] > SMALLEST**-0.2 else float(ratio[0])
+        if self.kind == "spread" and self.limit_ratio < ratio[1] * (1 - 1e-6):
+            raise AssumptionError(
+                f"φ = σ'(x)/x must fall from 0 on, but at {SMALLEST:g} it is {ratio[0]:.3g}, and "
+                f"{ratio[1]:.3g} at {grid[0]:g}: σ' is rounding there. Write the activation such that its "
+                "derivative is no difference of larger numbers."
+            )
 
     def slope_ratio(self, x: Any) -> Any:
         """φ(x) = σ'(x)/x for x > 0, any shape."""
@@ -145,6 +158,17 @@ class Memorisation:
         return w
 
 
+def _require_one_best(p: np.ndarray) -> None:
+    """Two that differ by the rounding of a division by their sum count as equal."""
+    best = np.flatnonzero(p >= p.max() * (1 - 1e-12))
+    if best.size > 1:
+        raise AssumptionError(
+            f"One pair must be more frequent than all others where φ = σ'(x)/x does not decrease, but "
+            f"{best.size} have the largest probability {p.max():.3g}: no single node is the best. Use an "
+            "activation such as 'relu', or other probabilities."
+        )
+
+
 def _kind(x: np.ndarray, ratio: np.ndarray) -> str:
     """Which way φ goes on a grid of (0, √2]."""
     if not np.all(np.isfinite(ratio)):
@@ -176,13 +200,7 @@ def _functions(activation: Any) -> dict[str, Any]:
     def inverse(level: Any, limit: Any) -> Any:
         """φ⁻¹ by bisection of the logarithm; 0 from the limit on."""
         low, high = jnp.full_like(level, np.log(1e-150)), jnp.full_like(level, np.log(BUDGET) / 2)
-
-        def halve(_: int, ends: Any) -> Any:
-            middle = (ends[0] + ends[1]) / 2
-            above = ratio(jnp.exp(middle)) > level  # φ falls
-            return jnp.where(above, middle, ends[0]), jnp.where(above, ends[1], middle)
-
-        low, high = jax.lax.fori_loop(0, 64, halve, (low, high))
+        low, high = bisect(lambda log: ratio(jnp.exp(log)) > level, low, high, xp=jnp)  # φ falls
         return jnp.where(level >= limit, 0.0, jnp.exp((low + high) / 2))
 
     def spread(p: Any, limit: Any) -> Any:
@@ -194,13 +212,8 @@ def _functions(activation: Any) -> dict[str, Any]:
             level = best * ratio(largest) / safe
             return jnp.where(p > 0, inverse(level, limit), 0.0)
 
-        def halve(_: int, ends: Any) -> Any:
-            middle = (ends[0] + ends[1]) / 2
-            small = jnp.sum(sums(middle) ** 2) < BUDGET
-            return jnp.where(small, middle, ends[0]), jnp.where(small, ends[1], middle)
-
         ends = (jnp.sqrt(BUDGET / p.size) * (1 - 1e-12), jnp.sqrt(jnp.asarray(BUDGET, p.dtype)))
-        low, high = jax.lax.fori_loop(0, 56, halve, ends)
+        low, high = bisect(lambda s: jnp.sum(sums(s) ** 2) < BUDGET, *ends, steps=56, xp=jnp)
         return sums((low + high) / 2)
 
     def summary(p: Any, s: Any) -> tuple[Any, Any]:

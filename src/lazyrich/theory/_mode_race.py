@@ -16,10 +16,14 @@ from lazyrich.core import (
     compute,
     count,
     is_traced,
+    known,
+    moderate,
     number,
     real,
 )
-from lazyrich.theory._solution import Solution, times
+from lazyrich.theory._bisection import bisect
+from lazyrich.theory._quadrature import legendre
+from lazyrich.theory._solution import Solution, learning_rate_of, times
 
 PANELS, NODES = 160, 12
 """Panels of the time integral, at most half a unit wide each, and Gauss–Legendre nodes in each. The
@@ -41,7 +45,7 @@ class ModeRace(Solution):
        \frac{dt}{ds} = \max(1, \lVert x\rVert)^{d-1} $$
 
     Symbols:
-        $\mu_l$ → `rates`, $\alpha_l(0)$ → `initial`, $d$ → `degree`, $t$ → `time`.
+        $\mu_l$ → `rates`, $\alpha_l(0)$ → `start`, $d$ → `degree`, $t$ → `time` × `learning_rate`.
 
     Source:
         li2, Theorem 8, Eq. 10, Lemma 8. The paper has the ratio law
@@ -61,41 +65,49 @@ class ModeRace(Solution):
 
     Args:
         rates: $\mu_l > 0$, shape (modes,).
-        initial: $\alpha_l(0)$, shape (modes,), at most of length 1.
+        start: $\alpha_l(0)$, shape (modes,), at most of length 1.
         degree: d ≥ 2.
+        learning_rate: > 0, a number; time is then counted in steps. With 1, the default, time is learning
+            rate × step.
 
     Example:
         >>> from lazyrich.theory import ModeRace
-        >>> race = ModeRace(rates=[1.0, 0.5], initial=[0.1, 0.15])
+        >>> race = ModeRace(rates=[1.0, 0.5], start=[0.1, 0.15])
         >>> race.winner, race.hitting_time().time.round(4), race.amplitudes(30.0).round(4)
         (0, np.float64(8.8807), array([1., 0.]))
     """
 
     rates: Any
-    initial: Any
+    start: Any
+    learning_rate: Any
     degree: int = eqx.field(static=True)
 
-    def __init__(self, rates: Any, initial: Any, degree: int = 2):
+    def __init__(self, rates: Any, start: Any, degree: int = 2, learning_rate: Any = 1.0):
         self.rates = real("rates", rates, above=0, advice="Pass one rate for each mode.")
-        self.initial = real("initial", initial, advice="Pass one amplitude for each mode.")
-        self.degree = count("degree", degree, at_least=2, advice="Use 2, as the paper does.")
+        self.start = moderate("start", start, advice="Pass one amplitude for each mode.")
+        self.degree = count(
+            "degree", degree, at_least=2, at_most=1000, advice="Use 2, as the paper does."
+        )
+        self.learning_rate = learning_rate_of(learning_rate, is_single=True)
         if np.ndim(self.rates) != 1 or np.size(self.rates) == 0:
             raise argument_error("rates", "have the shape (modes,)", np.shape(self.rates))
-        if np.shape(self.initial) != np.shape(self.rates):
+        if np.shape(self.start) != np.shape(self.rates):
             raise argument_error(
-                "initial",
+                "start",
                 f"have the shape {np.shape(self.rates)} of `rates`",
-                np.shape(self.initial),
+                np.shape(self.start),
             )
-        if not is_traced(self.initial) and not np.linalg.norm(self.initial) <= 1 + 1e-12:
+        if not is_traced(self.start) and not np.any(self.start):
+            raise argument_error("start", "not vanish", 0.0, "Nothing moves then.")
+        if not is_traced(self.start) and not np.linalg.norm(self.start) <= 1 + 1e-12:
             raise argument_error(
-                "initial", "be at most of length 1", float(np.linalg.norm(self.initial)),
+                "start", "be at most of length 1", float(np.linalg.norm(self.start)),
                 "Scale it down: the winner stays the same.",
             )  # fmt: skip
 
     def amplitudes(self, time: Any) -> Any:
         """The modes $α_l(t)$, shape of the times and then (modes,)."""
-        return _evaluate(_amplitudes, self.degree - 1, self.rates, self.initial, times(time))
+        return _evaluate(_amplitudes, self.degree - 1, *self._parameters(), times(time))
 
     def shares(self, time: Any) -> Any:
         """Share of each mode in the squared length, shape of the times and then (modes,)."""
@@ -112,7 +124,7 @@ class ModeRace(Solution):
         if best.size > 1:
             raise AssumptionError(
                 f"Lemma 8 needs one leader, but modes {best.tolist()} lead together: they share the end. "
-                "Perturb `initial`."
+                "Perturb `start`."
             )
         return int(best[0])
 
@@ -120,7 +132,7 @@ class ModeRace(Solution):
         """When the weights reach the unit sphere for good."""
         if self.winner < 0:
             return Crossing(np.float64(np.inf), np.int64(Status.NEVER))
-        time = _evaluate(_hitting, self.degree - 1, self.rates, self.initial)
+        time = _evaluate(_hitting, self.degree - 1, *self._parameters())
         return Crossing(np.float64(time), np.int64(Status.REACHED if time > 0 else Status.AT_START))
 
     def winning_time(self, share: float = 0.99) -> Crossing:
@@ -128,15 +140,17 @@ class ModeRace(Solution):
         share = number("share", share, above=0, below=1, advice="Pass a share such as 0.99.")
         if self.winner < 0:
             return Crossing(np.float64(np.inf), np.int64(Status.NEVER))
-        if self.initial[self.winner] ** 2 >= share * np.sum(self.initial**2):
+        if self.start[self.winner] ** 2 >= share * np.sum(self.start**2):
             return Crossing(np.float64(0.0), np.int64(Status.AT_START))
-        time = _evaluate(_winning, self.degree - 1, self.rates, self.initial, np.float64(share))
+        time = _evaluate(_winning, self.degree - 1, *self._parameters(), np.float64(share))
         return Crossing(np.float64(time), np.int64(Status.REACHED))
 
+    def _parameters(self) -> tuple[Any, Any, Any]:
+        return self.rates, self.start, self.learning_rate
+
     def _lead(self) -> np.ndarray:
-        if is_traced(self):
-            raise argument_error("rates", "be known now", "traced", "Ask for it outside `jit`.")
-        return self.rates * self.initial ** (self.degree - 1)
+        known("rates", self, "Ask for it outside `jit`.")
+        return self.rates * self.start ** (self.degree - 1)
 
 
 def _evaluate(function: Any, p: int, *arguments: Any) -> Any:
@@ -166,8 +180,7 @@ class _Curve:
             self.leads, 1, xp.minimum(r / xp.max(r), 1)
         )  # division may not give 1
         self.top = 0.9 * float(np.log(np.finfo(alpha.dtype).max))
-        nodes = np.polynomial.legendre.leggauss(NODES)
-        self.nodes, self.weights = (xp.asarray(a, dtype=alpha.dtype) for a in nodes)
+        self.nodes, self.weights = (xp.asarray(a, dtype=alpha.dtype) for a in legendre(NODES))
 
     def bounded(self, y: Any) -> Any:
         """The curve times e^{−y/p}, which stays finite; modes last."""
@@ -237,15 +250,12 @@ class _Curve:
         return value
 
     def bisect(self, below: Any, low: Any, high: Any) -> Any:
-        def halve(ends: Any) -> Any:
-            middle = (ends[0] + ends[1]) / 2
-            left = below(middle)
-            return self.xp.where(left, middle, ends[0]), self.xp.where(left, ends[1], middle)
-
-        return self.constant(self.repeat(HALVINGS, halve, self.constant((low, high)))[1])
+        ends = self.constant((low, high))
+        return self.constant(bisect(below, *ends, steps=HALVINGS, xp=self.xp)[1])
 
 
-def _amplitudes(mu: Any, alpha: Any, t: Any, *, p: int, xp: Any) -> Any:
+def _amplitudes(mu: Any, alpha: Any, rate: Any, t: Any, *, p: int, xp: Any) -> Any:
+    mu = rate * mu
     curve = _Curve(mu, alpha, p, xp)
     y_hit = curve.hit()
     t_hit, (edges, after) = curve.time_inside(y_hit), curve.panels(y_hit)
@@ -261,12 +271,14 @@ def _amplitudes(mu: Any, alpha: Any, t: Any, *, p: int, xp: Any) -> Any:
     return xp.where(xp.isnan(t)[..., None], t[..., None], value)
 
 
-def _hitting(mu: Any, alpha: Any, *, p: int, xp: Any) -> Any:
+def _hitting(mu: Any, alpha: Any, rate: Any, *, p: int, xp: Any) -> Any:
+    mu = rate * mu
     curve = _Curve(mu, alpha, p, xp)
     return curve.time_inside(curve.hit())
 
 
-def _winning(mu: Any, alpha: Any, share: Any, *, p: int, xp: Any) -> Any:
+def _winning(mu: Any, alpha: Any, rate: Any, share: Any, *, p: int, xp: Any) -> Any:
+    mu = rate * mu
     curve = _Curve(mu, alpha, p, xp)
     y_hit = curve.hit()
     edges, after = curve.panels(y_hit)
@@ -275,7 +287,7 @@ def _winning(mu: Any, alpha: Any, share: Any, *, p: int, xp: Any) -> Any:
         squares = curve.bounded(y) ** 2
         # what is left, compared without subtracting from 1: shares close to 1 keep their digits
         rest, lead = (xp.sum(xp.where(which, squares, 0)) for which in (~curve.leads, curve.leads))
-        return rest > (1 / share - 1) * lead
+        return rest > (1 - share) / share * lead
 
     far = edges[-1] + 400.0
     y = curve.bisect(short, xp.zeros_like(far), far)

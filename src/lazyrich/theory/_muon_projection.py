@@ -5,7 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import argument_error, compute, is_traced, real
+from lazyrich.core import argument_error, compute, is_traced, moderate
 
 
 def muon_projection(basis: Any, vector: Any) -> Any:
@@ -49,8 +49,8 @@ def muon_projection(basis: Any, vector: Any) -> Any:
         >>> muon_projection([[1.0], [0.0]], [0.2, 0.1]).round(4)
         array([0.1789, 0.9839])
     """
-    Q = real("basis", basis, advice="Pass orthonormal columns, shape (d, m).")
-    v = real("vector", vector, advice="Pass a gradient, shape (..., d).")
+    Q = moderate("basis", basis, advice="Pass orthonormal columns, shape (d, m).")
+    v = moderate("vector", vector, advice="Pass a gradient, shape (..., d).")
     if np.ndim(Q) != 2 or 0 in np.shape(Q):
         raise argument_error("basis", "have the shape (d, m)", np.shape(Q))
     if np.ndim(v) < 1 or np.shape(v)[-1] != np.shape(Q)[0]:

@@ -5,11 +5,12 @@ from typing import Any
 
 from lazyrich.core import count, number
 from lazyrich.models import activation as activation_of
+from lazyrich.theory._frozen import Frozen
 from lazyrich.theory._gaussian_pairs import mean_product, mean_square
 from lazyrich.theory._random_feature_gram import remaining_share
 
 
-class PairFeatureGram:
+class PairFeatureGram(Frozen):
     r"""The Gram matrix of a wide random layer on all pairs of M symbols, two one-hot vectors each.
 
     $$ \tfrac1K\mathbb{E}[FF^\top] = k_0\, J\otimes J + (k_1 - k_0)(I\otimes J + J\otimes I)
@@ -40,7 +41,7 @@ class PairFeatureGram:
     Args:
         activation: a name of `models.activation`, or a function.
         num_symbols: M ≥ 2.
-        scale: standard deviation of the weights.
+        initial_std: standard deviation of the weights.
 
     Example:
         >>> from lazyrich.theory import PairFeatureGram
@@ -52,11 +53,20 @@ class PairFeatureGram:
     """
 
     def __init__(
-        self, activation: "str | Callable[[Any], Any]", num_symbols: Any, scale: Any = 1.0
+        self, activation: "str | Callable[[Any], Any]", num_symbols: Any, initial_std: Any = 1.0
     ):
-        self.num_symbols = count("num_symbols", num_symbols, at_least=2, advice="Use e.g. 71.")
-        self.scale = number("scale", scale, above=0, advice="Use 1 for standard normal weights.")
-        sigma, norm = activation_of(activation), 2**0.5 * self.scale
+        self.activation = activation
+        self.num_symbols = count(
+            "num_symbols", num_symbols, at_least=2, at_most=10**9, advice="Use e.g. 71."
+        )
+        self.initial_std = number(
+            "initial_std",
+            initial_std,
+            above=0,
+            at_most=1e6,
+            advice="Use 1 for standard normal weights.",
+        )
+        sigma, norm = activation_of(activation), 2**0.5 * self.initial_std
         none, one = (mean_product(sigma, norm, rho)[0] for rho in (0.0, 0.5))
         self.kernel = (none, one, mean_square(sigma, norm))
 
@@ -71,8 +81,8 @@ class PairFeatureGram:
         """For functions of one symbol with mean 0."""
         return self.label_eigenvalue + self.num_symbols * (self.kernel[1] - self.kernel[0])
 
-    def gradient_factor(self, width: Any, decay: Any) -> float:
+    def gradient_factor(self, width: Any, ridge: Any) -> float:
         r"""The multiple of $\tilde Y\tilde Y^\top\tilde F$ in the gradient that remains, on all pairs."""
-        K = count("width", width, advice="Pass the number of nodes.")
-        eta = number("decay", decay, above=0, advice="Pass η > 0: without decay nothing remains.")
+        K = count("width", width, at_most=10**12, advice="Pass the number of nodes.")
+        eta = number("ridge", ridge, above=0, advice="Pass η > 0: without decay nothing remains.")
         return remaining_share(self.label_eigenvalue, K, (self.num_symbols - 1) ** 2, eta)

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lazyrich.theory._quadratic_path import Paths
+from lazyrich.theory._quadrature import legendre
 
-NODES, SHARES = (array / 2 for array in np.polynomial.legendre.leggauss(16))
+NODES, SHARES = (array / 2 for array in legendre(16))
 PRECISION = 1e-14
 """A panel's value and that of its halves may differ by this share, else it is halved."""
 GRADES = 12

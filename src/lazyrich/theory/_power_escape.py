@@ -5,8 +5,15 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import Crossing, Status, argument_error, compute, is_traced, real
-from lazyrich.theory._solution import Solution, check_broadcast, fitting, times
+from lazyrich.core import Crossing, Status, argument_error, compute, is_traced, moderate, real
+from lazyrich.theory._solution import (
+    Solution,
+    check_broadcast,
+    fitting,
+    learning_rate_of,
+    mode_times,
+    shape_of,
+)
 
 
 class PowerEscape(Solution):
@@ -57,9 +64,9 @@ class PowerEscape(Solution):
     learning_rate: Any
 
     def __init__(self, start: Any, degree: Any = 2.0, learning_rate: Any = 1.0):
-        self.start = real("start", start, advice="Pass the weights at time 0.")
+        self.start = moderate("start", start, advice="Pass the weights at time 0.")
         self.degree = real("degree", degree, at_least=1, advice="Use 2 for quadratic growth.")
-        self.learning_rate = real("learning_rate", learning_rate, above=0, advice="Use 1 as usual.")
+        self.learning_rate = learning_rate_of(learning_rate)
         check_broadcast(self)
         if not is_traced(self.start, self.degree):
             fractional = np.any((self.start < 0) & (self.degree != np.floor(self.degree)))
@@ -70,8 +77,8 @@ class PowerEscape(Solution):
                 )  # fmt: skip
 
     def units(self, time: Any) -> Any:
-        """The weights (Eq. 15); NaN from a weight's blow-up on."""
-        return compute(_units, self, times(time, self))
+        """The weights (Eq. 15): the axes of time, then those of the weights; NaN from a blow-up on."""
+        return compute(_units, self, mode_times(time, len(shape_of(self))))
 
     def blow_up_time(self) -> Crossing:
         """When each weight becomes infinite; inf and `NEVER` where it does not."""
@@ -84,7 +91,9 @@ class PowerEscape(Solution):
         )
         value = real("value", value, above=0, advice="Pass what it has become.")
         if not is_traced(leader, value) and np.any(value < leader):
-            raise argument_error("value", "be at least `leader`: it grows", value, "Pass e.g. 1.0.")
+            raise argument_error(
+                "value", "be at least `leader`, as it grows", value, "Use e.g. 1.0."
+            )
         return compute(_relative, self, leader, fitting("value", value, self))
 
 

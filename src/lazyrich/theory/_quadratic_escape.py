@@ -4,13 +4,22 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import ArgumentError, Crossing, Status, argument_error, is_traced, number, real
+from lazyrich.core import (
+    Crossing,
+    Status,
+    argument_error,
+    known,
+    moderate,
+    number,
+)
+from lazyrich.theory._bisection import bisect
+from lazyrich.theory._frozen import Frozen
 from lazyrich.theory._path_time import path_times
 from lazyrich.theory._quadratic_path import paths
 from lazyrich.theory._solution import times
 
 
-class QuadraticEscape:
+class QuadraticEscape(Frozen):
     r"""Small weights of a two-layer network that is quadratic in its first layer grow, unit by unit.
 
     $$ \dot v_i = u_i^\top \Sigma_{yZ} u_i, \qquad \dot u_i = 2 v_i \Sigma_{yZ} u_i $$
@@ -64,16 +73,22 @@ class QuadraticEscape:
         >>> from lazyrich.theory import QuadraticEscape
         >>> first = 1e-3 * np.array([[1.0, 1.0], [2.0, 1.0]])
         >>> escape = QuadraticEscape(np.diag([1.0, -1.0]), first, second=[1e-3, -1e-3])
-        >>> escape.blow_up_time().time.round(3), escape.order()
+        >>> escape.blow_up_time().time.round(3), escape.order
         (array([834.79 , 655.514]), array([1, 0]))
         >>> escape.units(655.0).round(3)[:, 0]
         array([ 0.003, -0.972])
     """
 
     def __init__(self, correlation: Any, first: Any, second: Any, learning_rate: Any = 1.0):
-        self.correlation = real("correlation", correlation, advice="Pass the mean of y·Z(x).")
-        self.first = real("first", first, advice="Pass the first layer, shape (D, units).")
-        self.second = real("second", second, advice="Pass the second layer, shape (units,).")
+        self.correlation = moderate(
+            "correlation", correlation, size=1e100, advice="Pass the mean of y·Z(x)."
+        )
+        self.first = moderate(
+            "first", first, size=1e100, advice="Pass the first layer, shape (D, units)."
+        )
+        self.second = moderate(
+            "second", second, size=1e100, advice="Pass the second layer, shape (units,)."
+        )
         self.learning_rate = number(
             "learning_rate", learning_rate, above=0, advice="Use 1 as usual."
         )
@@ -100,7 +115,10 @@ class QuadraticEscape:
         return np.concatenate([v[..., None], u], axis=-1)
 
     def growth(self, time: Any) -> np.ndarray:
-        """By what factor each eigenvector's part of a unit has grown, π_k (Eq. 53); last axes (unit, D)."""
+        """By what factor each eigenvector's part of a unit has grown, π_k (Eq. 53); last axes (unit, D).
+
+        NaN from a unit's blow-up on.
+        """
         y, _ = self._position(time)
         with np.errstate(over="ignore"):  # a part that is 0 may have an infinite factor
             return np.exp(self.eigenvalues * y[..., None])
@@ -130,6 +148,7 @@ class QuadraticEscape:
         status = np.where(reached, Status.AT_START, np.where(grows, Status.REACHED, Status.NEVER))
         return Crossing(time, status)
 
+    @property
     def order(self) -> np.ndarray:
         """Numbers of the units, from the first to blow up to the last (Eq. 57)."""
         return np.argsort(self.blow_up_time().time, kind="stable")
@@ -142,10 +161,7 @@ class QuadraticEscape:
     def _position(self, time: Any) -> tuple[np.ndarray, np.ndarray]:
         """Where units are, y, and the second layer's weights; last axis the units."""
         time, path, total = times(time), self._clock.paths, self._clock.total
-        if is_traced(time):
-            raise argument_error(
-                "time", "be known now", "a traced array", "Evaluate outside `jit`."
-            )
+        known("time", time, "Evaluate outside `jit`.")
         t = time[..., None] * np.where(path.rests, 0.0, self._rate)
         ended = path.blows_up & (t >= total)
         unit = np.broadcast_to(np.arange(total.size), t.shape)
@@ -160,25 +176,19 @@ class QuadraticEscape:
         path, scale = self._clock.paths.take(units), self._size[units]
         v, u = self.second[units] / scale, self.first[:, units] / scale
         level = (np.minimum(size / scale, 1e100) ** 2 + 2 * v**2 - np.sum(u**2, axis=0)) / 3
-        low, high = np.zeros(len(units)), path.end
-        for _ in range(100):
-            middle = (low + high) / 2
-            below = path.squared_speed(middle) < level
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        ends = np.zeros(len(units)), path.end
+        high = bisect(lambda q: path.squared_speed(q) < level, *ends, steps=100)[1]
         return self._clock.at(units, high) / self._rate[units]
 
 
 def _check(correlation: Any, first: Any, second: Any) -> None:
-    if is_traced((correlation, first, second)):
-        raise argument_error(
-            "correlation, first and second", "be known now", "traced arrays", "Leave them out of the trace."
-        )  # fmt: skip
+    known("correlation, first and second", (correlation, first, second))
     if correlation.ndim != 2 or len(set(correlation.shape)) > 1 or correlation.size == 0:
         raise argument_error("correlation", "have the shape (D, D)", correlation.shape)
     scale, asymmetry = np.abs(correlation).max(), np.abs(correlation - correlation.T).max()
     if scale == 0:
-        raise ArgumentError(
-            "`correlation` must not vanish: nothing grows then. Pass the mean of y·Z(x)."
+        raise argument_error(
+            "correlation", "not vanish", 0.0, "Nothing grows then: pass the mean of y·Z(x)."
         )
     if asymmetry > 1e-10 * scale:
         raise argument_error(

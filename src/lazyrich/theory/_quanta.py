@@ -48,7 +48,7 @@ class Quanta(Solution):
     Example:
         >>> from lazyrich.theory import Quanta
         >>> quanta = Quanta(exponent=2.0, unlearned_loss=1.0)
-        >>> quanta.loss([0, 1, 2]).round(4)
+        >>> quanta.loss_from_learned([0, 1, 2]).round(4)
         array([1.    , 0.3921, 0.2401])
         >>> float(quanta.loss_from_data(100.0).round(4)), int(quanta.learned_from_data(100.0))
         (0.0809, 7)
@@ -73,7 +73,11 @@ class Quanta(Solution):
         self.time_needed = real("time_needed", time_needed, above=0, advice="Use e.g. 1.")
         check_broadcast(self)
 
-    def loss(self, num_learned: Any) -> Any:
+    def loss(self, time: Any) -> Any:
+        """Loss after a time, with unlimited data and parameters."""
+        return self.loss_from_learned(self.learned_from_time(time))
+
+    def loss_from_learned(self, num_learned: Any) -> Any:
         """Loss with the n most frequent skills learned; n is rounded down."""
         n = real("num_learned", num_learned, at_least=0, advice="Pass a number of skills.")
         return compute(_loss, self, fitting("num_learned", n, self))
@@ -94,15 +98,11 @@ class Quanta(Solution):
 
     def loss_from_units(self, num_units: Any) -> Any:
         """Loss of N parameters."""
-        return self.loss(self.learned_from_units(num_units))
+        return self.loss_from_learned(self.learned_from_units(num_units))
 
     def loss_from_data(self, num_samples: Any) -> Any:
         """Loss after D samples."""
-        return self.loss(self.learned_from_data(num_samples))
-
-    def loss_from_time(self, time: Any) -> Any:
-        """Loss after a time."""
-        return self.loss(self.learned_from_time(time))
+        return self.loss_from_learned(self.learned_from_data(num_samples))
 
 
 def _loss(m: Quanta, n: Any) -> Any:

@@ -8,11 +8,12 @@ import numpy as np
 from lazyrich.core import argument_error, compute, count, number
 from lazyrich.models import activation as activation_of
 from lazyrich.theory._activation_moments import activation_moments
+from lazyrich.theory._frozen import Frozen
 from lazyrich.theory._gaussian_pairs import hermite_coefficients, mean_product, mean_square
 from lazyrich.theory._marchenko_pastur import MarchenkoPastur
 
 
-class RandomFeatureGram:
+class RandomFeatureGram(Frozen):
     r"""What the Gram matrix of a wide random layer is, and how much gradient ridge regression on it leaves.
 
     $$ \tfrac1K \mathbb{E}[FF^\top]_{ij} = \sum_l a_l^2 \rho_{ij}^l, \qquad a = \sum_l a_l^2, \quad
@@ -35,7 +36,7 @@ class RandomFeatureGram:
     Symbols:
         σ → `activation`, s → `norm`, ρ → `correlation`, a → `diagonal`, b → `off_diagonal`, $c_1$ →
         `contrast`, c → `slope`,
-        γ → `gradient_factor`, K → `width`, n → `samples`, η → `decay`.
+        γ → `gradient_factor`, K → `width`, n → `num_samples`, η → `ridge`.
 
     Source:
         li2, Lemma 1, Eq. 5, 12, corrected: its $\tilde F^\top\tilde F$ and $\tilde F\tilde F^\top$ cannot
@@ -71,7 +72,7 @@ class RandomFeatureGram:
         >>> gram = RandomFeatureGram("quadratic", norm=2**0.5, correlation=0.5)
         >>> round(gram.diagonal, 9), round(gram.off_diagonal, 9), round(gram.slope, 9)
         (12.0, 6.0, 16.0)
-        >>> factor = RandomFeatureGram("relu").gradient_factor(width=10**5, samples=100, decay=1.0)
+        >>> factor = RandomFeatureGram("relu").gradient_factor(width=10**5, num_samples=100, ridge=1.0)
         >>> f"{factor:.3g}"
         '8.62e-10'
     """
@@ -80,7 +81,9 @@ class RandomFeatureGram:
         self, activation: "str | Callable[[Any], Any]", norm: Any = 1.0, correlation: Any = 0.0
     ):
         self.activation = activation
-        self.norm = number("norm", norm, above=0, advice="Use 1 for inputs of unit length.")
+        self.norm = number(
+            "norm", norm, above=0, at_most=1e6, advice="Use 1 for inputs of unit length."
+        )
         self.correlation = number("correlation", correlation, at_least=-1, at_most=1,
                                   advice="Pass the cosine of the angle between inputs.")  # fmt: skip
         sigma = activation_of(activation)
@@ -102,22 +105,24 @@ class RandomFeatureGram:
             raise argument_error("num_terms", "be at most 128", num_terms, "Use `off_diagonal`.")
         return hermite_coefficients(activation_of(self.activation), self.norm, terms)
 
-    def gradient_factor(self, width: Any, samples: Any, decay: Any) -> float:
+    def gradient_factor(self, width: Any, num_samples: Any, ridge: Any) -> float:
         r"""The multiple γ of $\tilde Y\tilde Y^\top\tilde F$ in the gradient that remains (Eq. 5)."""
-        K = count("width", width, advice="Pass the number of nodes.")
-        n = count("samples", samples, at_least=2, advice="Pass the number of training samples.")
-        eta = number("decay", decay, above=0, advice="Pass η > 0: without decay nothing remains.")
+        K = count("width", width, at_most=10**12, advice="Pass the number of nodes.")
+        n = count(
+            "num_samples", num_samples, at_least=2, at_most=10**12, advice="Count training samples."
+        )
+        eta = number("ridge", ridge, above=0, advice="Pass η > 0: without decay nothing remains.")
         return remaining_share(self.contrast, K, n - 1, eta)
 
 
-def remaining_share(variance: float, width: int, modes: int, decay: float) -> float:
+def remaining_share(variance: float, width: int, modes: int, ridge: float) -> float:
     """γ for columns that have one variance in each of so many modes.
 
     For free matrices the mean of RACA, with A of low rank, is that of A² times those of R and of RC.
     """
     scale = width * variance
     if not scale > 0:
-        return 1 / decay
-    m = float(MarchenkoPastur(modes / width).resolvent(decay / scale))
+        return 1 / ridge
+    m = float(MarchenkoPastur(modes / width).resolvent(ridge / scale))
     rest = m / (1 + modes / width * m)  # 1 − zm, without the difference
-    return decay * m * rest / scale**2
+    return ridge * m * rest / scale**2

@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import argument_error, compute, is_traced, number
+from lazyrich.core import argument_error, centred, compute, known, number
 from lazyrich.models import activation as activation_of
-from lazyrich.theory._readout_arguments import centre, checked_pair
+from lazyrich.theory._readout_arguments import checked_pair
 
 REACH, MOST = 9.0, 401
 """Standard deviations that the trapezoidal rule covers on each side, and its largest number of points."""
@@ -24,7 +24,7 @@ class RandomLayerGradient(NamedTuple):
 
 
 def random_layer_gradient(
-    features: Any, targets: Any, activation: Any = "relu", scale: Any = 1.0
+    features: Any, targets: Any, activation: Any = "relu", initial_std: Any = 1.0
 ) -> RandomLayerGradient:
     r"""The mean gradient below a random node that itself receives its part of $\tilde Y\tilde Y^\top F_L$.
 
@@ -40,7 +40,7 @@ def random_layer_gradient(
     depend on each other (Stein's lemma).
 
     Symbols:
-        $F_{L-1}$ → `features`, $Y$ → `targets`, σ → `activation`, τ → `scale`, ∘ → the product entry by
+        $F_{L-1}$ → `features`, $Y$ → `targets`, σ → `activation`, τ → `initial_std`, ∘ → the product entry by
         entry.
 
     Source:
@@ -63,7 +63,7 @@ def random_layer_gradient(
         features: $F_{L-1}$, shape (n, width below), no row zero.
         targets: $Y$, shape (n, M); their mean over samples is subtracted.
         activation: `"relu"`, another name of `models.activation`, or a smooth function.
-        scale: τ > 0.
+        initial_std: τ > 0.
 
     Returns:
         The mean gradient for each node, and both kernels.
@@ -76,31 +76,39 @@ def random_layer_gradient(
         array([[0.5 , 0.25],
                [0.25, 0.5 ]])
     """
-    F, Y = checked_pair(features, targets, centred=False)
-    if is_traced(F, Y):
-        raise argument_error(
-            "features and targets", "be known now", "traced arrays", "Leave them out of the trace."
-        )
-    tau = number("scale", scale, above=0, advice="Use 1/√K as at the start of training.")
+    F, Y = checked_pair(features, targets, centring="none")
+    known("features and targets", (F, Y))
+    tau = number(
+        "initial_std",
+        initial_std,
+        above=0,
+        at_most=1e50,
+        advice="Use 1/√K as at the start of training.",
+    )
     length = np.linalg.norm(F, axis=1)
     if not np.all(length > 0):
         row = int(np.argmin(length))
         raise argument_error(f"features[{row}]", "not be zero", 0.0, "Leave such samples out.")
     cosine = np.clip(F @ F.T / np.outer(length, length), -1, 1)
     if activation == "relu":
-        gate, bend = _relu_kernels(length, cosine)
+        gate, bend = _relu_kernels(F / length[:, None], length)
     else:
         gate, bend = _smooth_kernels(activation_of(activation), tau * length, cosine)
-    Y = centre(Y)
+    Y = centred(Y)
     A = Y @ Y.T
     gradient = tau**2 * ((A * gate) @ F + np.sum(A * bend, axis=1)[:, None] * F)
     return RandomLayerGradient(gradient, gate, bend)
 
 
-def _relu_kernels(length: np.ndarray, cosine: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    sine = np.sqrt(np.maximum(1 - cosine**2, 0))
-    gate = (np.pi - np.arccos(cosine)) / (2 * np.pi)
-    return gate, sine * length / (2 * np.pi * length[:, None])
+def _relu_kernels(unit: np.ndarray, length: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """By sums and differences of unit vectors, one row at a time for memory.
+
+    Cosines would leave half of the digits of small angles, and of the angle 0 of a sample with itself.
+    """
+    size = np.array([np.linalg.norm([unit - row, unit + row], axis=-1) for row in unit])
+    apart, together = size[:, 0], size[:, 1]  # 2 sin θ/2, 2 cos θ/2
+    gate = np.arctan2(together, apart) / np.pi  # (π − θ)/2π
+    return gate, apart * together / 2 * length / (2 * np.pi * length[:, None])
 
 
 def _smooth_kernels(

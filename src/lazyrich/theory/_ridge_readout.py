@@ -4,19 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import AssumptionError, argument_error, is_traced, number
+from lazyrich.core import AssumptionError, known, number, untraced
+from lazyrich.theory._lazy_readout import feature_basis
 from lazyrich.theory._readout_arguments import checked_pair
 
 
 def ridge_readout(
-    features: Any, targets: Any, decay: Any, output_scale: Any = 1.0, centred: bool = True
+    features: Any, targets: Any, ridge: Any, output_scale: Any = 1.0, centring: str = "samples"
 ) -> Any:
     r"""Weights of the readout that minimise the squared error plus their decay.
 
     $$ V_\mathrm{ridge} = \beta(\beta^2\tilde F^\top\tilde F + \eta I)^{-1}\tilde F^\top\tilde Y $$
 
     Symbols:
-        $F$ → `features`, $Y$ → `targets`, $\eta$ → `decay`, $\beta$ → `output_scale`.
+        $F$ → `features`, $Y$ → `targets`, $\eta$ → `ridge`, $\beta$ → `output_scale`.
 
     Source:
         li2, Proposition 1.
@@ -38,40 +39,41 @@ def ridge_readout(
     Args:
         features: $F$, shape (n, K).
         targets: $Y$, shape (n, M).
-        decay: η ≥ 0.
+        ridge: η ≥ 0, for a mean over n samples n·wd/2.
         output_scale: β > 0.
-        centred: subtract means over samples first.
+        centring: `samples` subtracts means over samples first, `none` nothing.
 
     Returns:
         $V_\mathrm{ridge}$, shape (K, M).
 
     Example:
         >>> from lazyrich.theory import ridge_readout
-        >>> ridge_readout([[1.0], [-1.0]], [[2.0], [-2.0]], decay=2.0)
+        >>> ridge_readout([[1.0], [-1.0]], [[2.0], [-2.0]], ridge=2.0)
         array([[1.]])
     """
-    F, Y = checked_pair(features, targets, centred)
-    if is_traced(F, Y):
-        raise argument_error(
-            "features and targets", "be known now", "traced arrays", "Use `LazyReadout`."
-        )
-    eta = number("decay", decay, at_least=0, advice="Use 0 for least squares.")
-    beta = number("output_scale", output_scale, above=0, advice="Use 1 as usual.")
-    P, s, Qt = np.linalg.svd(F, full_matrices=False)
-    kept = s > max(F.shape) * np.finfo(float).eps * s[0]
-    rank = int(kept.sum())
+    F, Y = checked_pair(features, targets, centring)
+    known("features and targets", (F, Y), "Use `LazyReadout`.")
+    eta = number("ridge", ridge, at_least=0, advice="Use 0 for least squares.")
+    beta = number("output_scale", output_scale, above=0, at_most=1e50, advice="Use 1 as usual.")
+    P, s, Q = feature_basis(F)
+    rank = len(s)
     if eta == 0 and rank < F.shape[1]:
         raise AssumptionError(
-            "The Gram matrix of `features` must not be singular where `decay` is 0, got rank "
-            f"{rank} for {F.shape[1]} nodes. Use a decay > 0, or `LazyReadout(...).limit()` for the solution "
+            "The Gram matrix of `features` must not be singular where `ridge` is 0, got rank "
+            f"{rank} for {F.shape[1]} nodes. Use a ridge > 0, or `LazyReadout(...).limit()` for the solution "
             "that training reaches."
         )
-    s = beta * s[kept]
-    return Qt[kept].T @ ((s / (s**2 + eta))[:, None] * (P[:, kept].T @ Y))
+    s = beta * s
+    return Q @ ((s / (s**2 + eta))[:, None] * (P.T @ Y))
 
 
+@untraced
 def initial_gradient_norm(
-    features: Any, targets: Any, scale: Any, output_scale: Any = 1.0, centred: bool = True
+    features: Any,
+    targets: Any,
+    initial_std: Any,
+    output_scale: Any = 1.0,
+    centring: str = "samples",
 ) -> Any:
     r"""How large the backpropagated gradient of a random readout is, as a root mean square.
 
@@ -79,7 +81,7 @@ def initial_gradient_norm(
        + \beta^4\alpha^4 M(K + M + 1)\lVert\tilde F\rVert_F^2 $$
 
     Symbols:
-        $F$ → `features`, $Y$ → `targets`, $\alpha$ → `scale`, $\beta$ → `output_scale`.
+        $F$ → `features`, $Y$ → `targets`, $\alpha$ → `initial_std`, $\beta$ → `output_scale`.
 
     Source:
         li2, Proposition 1, where it is given as $O(\epsilon\sqrt{KM})$.
@@ -96,9 +98,9 @@ def initial_gradient_norm(
     Args:
         features: $F$, shape (n, K).
         targets: $Y$, shape (n, M).
-        scale: α ≥ 0.
+        initial_std: α ≥ 0.
         output_scale: β > 0.
-        centred: subtract means over samples first.
+        centring: `samples` subtracts means over samples first, `none` nothing.
 
     Returns:
         $\sqrt{\mathbb{E}\lVert G_F(0)\rVert_F^2}$.
@@ -106,12 +108,12 @@ def initial_gradient_norm(
     Example:
         >>> import numpy as np
         >>> from lazyrich.theory import initial_gradient_norm
-        >>> initial_gradient_norm(np.eye(4), np.eye(4), scale=0.1, centred=False).round(4)
+        >>> initial_gradient_norm(np.eye(4), np.eye(4), initial_std=0.1, centring="none").round(4)
         np.float64(0.4176)
     """
-    F, Y = checked_pair(features, targets, centred)
-    alpha = number("scale", scale, at_least=0, advice="Use e.g. 0.01.")
-    beta = number("output_scale", output_scale, above=0, advice="Use 1 as usual.")
+    F, Y = checked_pair(features, targets, centring)
+    alpha = number("initial_std", initial_std, at_least=0, at_most=1e20, advice="Use e.g. 0.01.")
+    beta = number("output_scale", output_scale, above=0, at_most=1e50, advice="Use 1 as usual.")
     (_, K), M = F.shape, Y.shape[1]
     noise = (beta * alpha) ** 2 * K * np.sum(Y**2)
     return np.sqrt(noise + (beta * alpha) ** 4 * M * (K + M + 1) * np.sum(F**2))

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-import numpy as np
+import jax.numpy as jnp
 
-from lazyrich.core import real, whole
+from lazyrich.core import compute, real, whole
 
 
 def sample_threshold(
     order: Any, dimension: Any = 1, failure: Any = 1.0, constant: Any = 1.0
-) -> np.ndarray:
+) -> Any:
     r"""Number of samples from which, up to a constant, maxima of the energy survive.
 
     $$ n = C\, d_k^2\, M \log(M/\delta), \qquad p = n/M^2 $$
@@ -48,8 +48,14 @@ def sample_threshold(
         >>> sample_threshold([71, 127], constant=2.7482).round(0)
         array([ 832., 1691.])
     """
-    M = whole("order", order, at_least=2, advice="Pass the order of a group.")
-    d = whole("dimension", dimension, at_least=1, advice="Pass the dimension of an irrep.")
+    M = whole("order", order, at_least=2, at_most=10**18, advice="Pass the order of a group.")
+    d = whole(
+        "dimension", dimension, at_least=1, at_most=10**9, advice="Pass the dimension of an irrep."
+    )
     delta = real("failure", failure, above=0, at_most=1, advice="Pass a probability such as 0.05.")
     C = real("constant", constant, above=0, advice="Pass a positive number.")
-    return C * d**2 * M * np.log(M / delta)
+    return compute(_sample_threshold, M, d, delta, C)
+
+
+def _sample_threshold(M: Any, d: Any, delta: Any, C: Any) -> Any:
+    return C * d**2 * M * (jnp.log(M) - jnp.log(delta))  # M/δ may be too large for a float

@@ -6,8 +6,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from lazyrich.core import ArgumentError, Crossing, Status, argument_error, compute, is_traced, real
-from lazyrich.theory import _scalar_flow as flow
-from lazyrich.theory._solution import Solution, times
+from lazyrich.theory import _two_layer_flow as flow
+from lazyrich.theory._solution import (
+    Solution,
+    fitting,
+    learning_rate_of,
+    require_targets,
+    times,
+)
 
 
 class ScalarNetwork(Solution):
@@ -21,7 +27,7 @@ class ScalarNetwork(Solution):
     $$ a_i, b_i = \frac{a_i(0) + b_i(0)}{2}\, \gamma^{1/2} \pm \frac{a_i(0) - b_i(0)}{2}\, \gamma^{-1/2} $$
 
     $$ \gamma(t) = \frac{1 + (\Sigma_0 - S_0 + S)\, T}{1 + (\Sigma_0 + S_0 - S)\, T}, \quad
-       T = \frac{\tanh(R t/Z)}{R} $$
+       T = \frac{\tanh(R \eta t/Z)}{R} $$
 
     $$ S_0 = \frac1Z \sum_i a_i(0) b_i(0), \qquad
        \Sigma_0 = \frac{1}{2Z} \sum_i \left(a_i(0)^2 + b_i(0)^2\right), \qquad
@@ -32,9 +38,9 @@ class ScalarNetwork(Solution):
     where target and first output are small beside $\Sigma_0$.
 
     Symbols:
-        $a_i$ → `first`, $b_i$ → `second`, $S$ → `target`, $Z$ → `normalisation`, $t$ → `time`, $\theta$ →
-        `output`, $\Delta\theta$ → `spread`, $\gamma$ → `growth`, $\gamma_+$ → `final_growth`, $S_0$ →
-        `initial_output`, $\Sigma_0$ → `initial_spread`.
+        $a_i$ → `first`, $b_i$ → `second`, $S$ → `target`, $Z$ → `normalisation`, $\eta$ → `learning_rate`,
+        $t$ → `time`, $\theta$ → `output`, $\Delta\theta$ → `spread`, $\gamma$ → `growth`, $\gamma_+$ →
+        `final_growth`, $S_0$ → `initial_output`, $\Sigma_0$ → `initial_spread`.
 
     Source:
         layerwise, Eq. 15–20, 71–98, Theorem H.1, Remarks H.2, H.3. The paper's exponent is twice too large in
@@ -46,9 +52,9 @@ class ScalarNetwork(Solution):
         all $b_i$ negated, and holds too.
 
     Computed as:
-        γ as a ratio of sums of terms that are ≥ 0, so that tiny weights, long times and
-        $\Sigma_0 \pm S_0 \to 0$ lose no digits; the error as
-        $\theta - S = (S_0 - S) / (\cosh^2(Rt/Z)\, n\, d)$ with numerator and denominator of γ. Where no
+        `DiagonalNetwork`, from $\Sigma_0 \pm S_0$: γ is a ratio of sums of terms that are ≥ 0, so that tiny
+        weights, long times and $\Sigma_0 \pm S_0 \to 0$ lose no digits; the error is
+        $\theta - S = (S_0 - S) / (\cosh^2(R\eta t/Z)\, n\, d)$ with numerator and denominator of γ. Where no
         weight can grow towards the target (all $b_i = -a_i$, S > 0) the output ends at 0, at the saddle.
 
     Checked by:
@@ -60,6 +66,8 @@ class ScalarNetwork(Solution):
         second: $b_i(0)$, of the same shape.
         target: S, of a shape that broadcasts with the leading one.
         normalisation: Z > 0, likewise; $\sqrt{\text{features}}$ for the NTK parametrisation.
+        learning_rate: η > 0, likewise; time is then counted in steps. With 1, the default, time is
+            learning rate × step.
 
     Example:
         >>> import numpy as np
@@ -77,8 +85,16 @@ class ScalarNetwork(Solution):
     second: Any
     target: Any
     normalisation: Any
+    learning_rate: Any
 
-    def __init__(self, first: Any, second: Any, target: Any, normalisation: Any = 1.0):
+    def __init__(
+        self,
+        first: Any,
+        second: Any,
+        target: Any,
+        normalisation: Any = 1.0,
+        learning_rate: Any = 1.0,
+    ):
         self.first = real("first", first, advice="Pass the first layer, shape (features,).")
         self.second = real("second", second, advice="Pass the second layer, shape (features,).")
         self.target = real("target", target, advice="Pass a number such as 1.0.")
@@ -86,19 +102,16 @@ class ScalarNetwork(Solution):
             "normalisation", normalisation, above=0,
             advice="Use 1, or √features. For a negative one negate it and `second`.",
         )  # fmt: skip
+        self.learning_rate = learning_rate_of(learning_rate)
         _check(self)
 
     def growth(self, time: Any) -> Any:
         r"""$\gamma(t)$, by which all squares $(a_i + b_i)^2$ have grown (Eq. 75); inf where it overflows."""
         return compute(_growth, self, self._times(time))
 
-    def first_layer(self, time: Any) -> Any:
-        """$a_i(t)$, last axis the features (Eq. 73)."""
-        return compute(_first, self, self._times(time))
-
-    def second_layer(self, time: Any) -> Any:
-        """$b_i(t)$, last axis the features (Eq. 74)."""
-        return compute(_second, self, self._times(time))
+    def layers(self, time: Any) -> tuple[Any, Any]:
+        """$a_i(t)$ and $b_i(t)$, last axis the features (Eq. 73, 74)."""
+        return compute(_layers, self, self._times(time))
 
     def features(self, time: Any) -> Any:
         r"""$h_i = a_i b_i/Z$, what each feature adds to the output (Eq. 24, 25); last axis the features."""
@@ -146,10 +159,23 @@ class ScalarNetwork(Solution):
         """
         return compute(_lazy_output, self, self._times(time))
 
-    def reaching_time(self, fraction: Any) -> Crossing:
-        r"""When the output has covered a fraction of the way from $S_0$ to S; `NEVER` where it cannot."""
-        share = real("fraction", fraction, above=0, below=1, advice="Pass a share such as 0.9.")
-        return compute(_reaching_time, self, self._fitting("fraction", share))
+    def residual(self, time: Any) -> Any:
+        r"""$S - \theta$, accurate also where it is far smaller than S."""
+        return compute(_residual, self, self._times(time))
+
+    def limit(self) -> Any:
+        """The output for t → ∞: S, or 0 where no weight can grow towards it."""
+        return compute(_limit, self)
+
+    def saturation_time(self, share: Any = 0.9) -> Crossing:
+        """When the output first reaches a share of its target; inf and `NEVER` where it is stuck.
+
+        Args:
+            share: between 0 and 1, of a shape that broadcasts with the networks.
+        """
+        require_targets(self.target)
+        level = real("share", share, above=0, below=1, advice="Use e.g. 0.9.")
+        return compute(_saturation_time, self, fitting("share", level, self, _leading(self)))
 
     def inflection_time(self) -> Crossing:
         r"""When γ turns from convex to concave (Remark H.2); `NEVER` where it is one of the two throughout.
@@ -185,11 +211,6 @@ class ScalarNetwork(Solution):
         return compute(_final_growth, self)
 
     @property
-    def final_output(self) -> Any:
-        """The output after infinite time: S, or 0 where no weight can grow towards it."""
-        return compute(_final_output, self)
-
-    @property
     def is_concave(self) -> Any:
         r"""Whether γ is concave at all times, $S_0 \le S \le \Sigma_0 + S_0$ (Remark H.2)."""
         return compute(_is_concave, self)
@@ -201,18 +222,7 @@ class ScalarNetwork(Solution):
         return compute(_ratio, self)
 
     def _times(self, time: Any) -> Any:
-        return self._fitting("time", times(time))
-
-    def _fitting(self, name: str, value: Any) -> Any:
-        shape = _leading(self)
-        try:
-            np.broadcast_shapes(shape, np.shape(value))
-        except ValueError:
-            raise argument_error(
-                name, f"have a shape that broadcasts against {shape}, that of the networks", np.shape(value),
-                "Give it a last axis of length 1 for all values at all networks.",
-            ) from None  # fmt: skip
-        return value
+        return fitting("time", times(time), self, _leading(self))
 
     def _require_target(self, otherwise: str) -> None:
         if not is_traced(self.target) and np.any(self.target == 0):
@@ -220,7 +230,8 @@ class ScalarNetwork(Solution):
 
 
 def _leading(m: ScalarNetwork) -> tuple[int, ...]:
-    return np.broadcast_shapes(m.first.shape[:-1], m.target.shape, m.normalisation.shape)
+    others = (m.target, m.normalisation, m.learning_rate)
+    return np.broadcast_shapes(m.first.shape[:-1], *(np.shape(value) for value in others))
 
 
 def _check(m: ScalarNetwork) -> None:
@@ -234,8 +245,8 @@ def _check(m: ScalarNetwork) -> None:
     except ValueError:
         raise ArgumentError(
             f"`target` must have a shape that broadcasts with the leading shape {a.shape[:-1]} of `first` "
-            f"and the shape {m.normalisation.shape} of `normalisation`, got {m.target.shape}. Pass single "
-            "numbers, or one for each network."
+            f"and the shapes {m.normalisation.shape} and {m.learning_rate.shape} of `normalisation` and "
+            f"`learning_rate`, got {m.target.shape}. Pass single numbers, or one for each network."
         ) from None
     if is_traced(a, b, m.normalisation):
         return
@@ -244,13 +255,16 @@ def _check(m: ScalarNetwork) -> None:
             square = np.sum(part**2, axis=-1) / m.normalisation
             if not np.all(np.isfinite(square)):
                 raise argument_error(
-                    "first", "have squares that a float can hold", _largest(a, b), "Rescale."
+                    "first",
+                    "have squares that a float can hold, as `second`",
+                    _largest(a, b),
+                    "Rescale.",
                 )
             # their growth could not be followed: a square that is lost cannot come back
             if np.any((square < 1e-290) & np.any(part != 0, axis=-1)):
                 raise argument_error(
                     "first", "differ from ±`second` by 0 or by more than 1e-145·√Z", _largest(a, b),
-                    "Rescale.",
+                    "Z is `normalisation`. Rescale.",
                 )  # fmt: skip
 
 
@@ -273,14 +287,17 @@ def _initial_spread(m: ScalarNetwork) -> Any:
     return jnp.sum(m.first**2 + m.second**2, axis=-1) / (2 * m.normalisation)
 
 
-def _scaled(m: ScalarNetwork) -> flow.Scaled:
+def _flow(m: ScalarNetwork) -> flow.Flow:
     _, _, A, B = _parts(m)
-    return flow.scaled(A, B, m.target)
+    return flow.Flow(A, B, _initial_output(m), m.target)
+
+
+def _rate(m: ScalarNetwork) -> Any:
+    return m.learning_rate / m.normalisation
 
 
 def _growth(m: ScalarNetwork, t: Any) -> Any:
-    frame = _scaled(m)
-    return flow.factor(frame, flow.growth(frame, t / m.normalisation))
+    return flow.growth_at(_flow(m), _rate(m) * t)
 
 
 def _times_unless_zero(value: Any, factor: Any) -> Any:
@@ -291,18 +308,13 @@ def _times_unless_zero(value: Any, factor: Any) -> Any:
 def _grown(m: ScalarNetwork, t: Any) -> tuple[Any, Any]:
     """(a + b)/2 and (a − b)/2 at a time."""
     p, q, _, _ = _parts(m)
-    root = jnp.sqrt(_growth(m, t))[..., None]
-    return _times_unless_zero(p, root), _times_unless_zero(q, 1 / root)
+    up, down = flow.roots_at(_flow(m), _rate(m) * t)
+    return _times_unless_zero(p, up[..., None]), _times_unless_zero(q, down[..., None])
 
 
-def _first(m: ScalarNetwork, t: Any) -> Any:
+def _layers(m: ScalarNetwork, t: Any) -> tuple[Any, Any]:
     p, q = _grown(m, t)
-    return p + q
-
-
-def _second(m: ScalarNetwork, t: Any) -> Any:
-    p, q = _grown(m, t)
-    return p - q
+    return p + q, p - q
 
 
 def _features(m: ScalarNetwork, t: Any) -> Any:
@@ -312,36 +324,23 @@ def _features(m: ScalarNetwork, t: Any) -> Any:
 
 def _movement(m: ScalarNetwork, t: Any) -> Any:
     p, q, _, _ = _parts(m)
-    frame = _scaled(m)
-    g = flow.growth(frame, t / m.normalisation)
-    up, down = flow.excess(frame, g, m.target - _initial_output(m))
+    up, down = flow.excess_at(_flow(m), _rate(m) * t)
     moved = _times_unless_zero(p**2, up[..., None]) + _times_unless_zero(q**2, down[..., None])
     return moved / m.normalisation[..., None]
 
 
-def _squares(m: ScalarNetwork, t: Any) -> tuple[Any, Any]:
-    """Outputs of the growing and the decaying weights: their difference is θ, their sum the spread."""
+def _spread(m: ScalarNetwork, t: Any) -> Any:
     _, _, A, B = _parts(m)
     gamma = _growth(m, t)
-    return _times_unless_zero(A, gamma) / 2, _times_unless_zero(B, 1 / gamma) / 2
-
-
-def _spread(m: ScalarNetwork, t: Any) -> Any:
-    grown, decayed = _squares(m, t)
-    return grown + decayed
+    return (_times_unless_zero(A, gamma) + _times_unless_zero(B, 1 / gamma)) / 2
 
 
 def _residual(m: ScalarNetwork, t: Any) -> Any:
-    frame = _scaled(m)
-    share = flow.remaining_share(frame, flow.growth(frame, t / m.normalisation))
-    return (_initial_output(m) - m.target) * share
+    return flow.residual_at(_flow(m), _rate(m) * t)
 
 
 def _output(m: ScalarNetwork, t: Any) -> Any:
-    grown, decayed = _squares(m, t)
-    # each form is exact to rounding of its own terms: take the one whose terms are smaller
-    is_small = grown + decayed < jnp.abs(m.target)
-    return jnp.where(is_small, grown - decayed, m.target + _residual(m, t))
+    return flow.product_at(_flow(m), _rate(m) * t)
 
 
 def _loss(m: ScalarNetwork, t: Any) -> Any:
@@ -362,20 +361,16 @@ def _anti_aligned(m: ScalarNetwork, t: Any) -> Any:
 
 
 def _lazy_output(m: ScalarNetwork, t: Any) -> Any:
-    kernel = 2 * _initial_spread(m) / m.normalisation
+    kernel = 2 * _initial_spread(m) * _rate(m)
     return m.target + (_initial_output(m) - m.target) * jnp.exp(-kernel * t)
 
 
 def _final_growth(m: ScalarNetwork) -> Any:
-    _, _, A, B = _parts(m)
-    # without a target a balanced network ends at γ = 0 or ∞, which the tiny target of `scaled` only nears
-    decays_for_ever = (m.target == 0) & (A * B == 0)
-    gamma = jnp.where(decays_for_ever, jnp.where(A > 0, 0, jnp.inf), flow.limit(_scaled(m)))
-    return jnp.broadcast_to(gamma, _leading(m))
+    return jnp.broadcast_to(flow.growth_limit_of(_flow(m)), _leading(m))
 
 
-def _final_output(m: ScalarNetwork) -> Any:
-    return jnp.broadcast_to(jnp.where(_scaled(m).grows > 0, m.target, 0), _leading(m))
+def _limit(m: ScalarNetwork) -> Any:
+    return jnp.broadcast_to(flow.limit_of(_flow(m)), _leading(m))
 
 
 def _is_concave(m: ScalarNetwork) -> Any:
@@ -387,34 +382,28 @@ def _ratio(m: ScalarNetwork) -> Any:
     return _initial_spread(m) / jnp.abs(m.target)
 
 
-def _reaching_time(m: ScalarNetwork, share: Any) -> Crossing:
-    time = flow.time_of_share(_scaled(m), share) * m.normalisation
-    at_start = _initial_output(m) == m.target
-    never = jnp.isinf(time) & ~at_start
-    status = jnp.where(at_start, Status.AT_START, jnp.where(never, Status.NEVER, Status.REACHED))
-    return Crossing(
-        jnp.where(at_start, 0.0, time), jnp.where(jnp.isnan(time), Status.INVALID, status)
-    )
+def _saturation_time(m: ScalarNetwork, share: Any) -> Crossing:
+    return flow.time_of_share(_flow(m), share, _rate(m))
 
 
 def _inflection_time(m: ScalarNetwork) -> Crossing:
-    _, _, A, B = _parts(m)
-    S, R = m.target, jnp.sqrt(A * B + m.target**2)
+    A, B, _, S = _flow(m)
+    R = flow.constant_of(_flow(m))
     happens = (S > A) & (A > 0)
     low = jnp.where(happens, A * (1 + B / jnp.where(happens, R + S, 1)), 1)  # A + R − S
     ratio = jnp.log1p(jnp.where(happens, 2 * (S - A) / low, 0))
-    time = m.normalisation * ratio / jnp.where(happens, 2 * R, 1)
-    return _crossing(happens, time)
+    return _crossing(happens, ratio / (jnp.where(happens, 2 * R, 1) * _rate(m)))
 
 
 def _output_inflection_time(m: ScalarNetwork) -> Crossing:
-    frame = _scaled(m)
-    a, b, s = frame.grows, frame.decays, frame.target
-    under = s**2 - 8 * a * b
-    level, s0 = (s + jnp.sqrt(jnp.where(under > 0, under, 1))) / 4, (a - b) / 2
-    happens = (under >= 0) & (a > 0) & (s0 < level) & (m.target != 0)
-    share = jnp.where(happens, (level - s0) / jnp.where(happens, s - s0, 1), 0.5)
-    return _crossing(happens, flow.time_of_share(frame, share) * m.normalisation)
+    A, B, start, S = _flow(m)
+    some = S != 0
+    size = jnp.where(some, S, 1)
+    under = 1 - 8 * (A / size) * (B / size)
+    root = jnp.where(under > 0, jnp.sqrt(jnp.where(under > 0, under, 1)), 0)
+    share = (1 + root) / 4
+    happens = some & (under >= 0) & (jnp.where(S > 0, A, B) > 0) & (start / size < share)
+    return _crossing(happens, _saturation_time(m, share).time)
 
 
 def _crossing(happens: Any, time: Any) -> Crossing:

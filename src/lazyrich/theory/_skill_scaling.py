@@ -1,24 +1,26 @@
 """Scaling laws of infinitely many skills."""
 
+import functools
+import math
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import argument_error, compute, is_traced, real, whole
-from lazyrich.theory._skill_sum import frequency, quadrature, skill_sum, zeta
-from lazyrich.theory._solution import Solution, check_broadcast, fitting, times
+from lazyrich.core import argument_error, compute, count, is_traced, moderate, real
+from lazyrich.theory._skill_sum import DIRECT, MOST_DIRECT, frequency, quadrature, skill_sum, zeta
+from lazyrich.theory._solution import Solution, check_broadcast, fitting, learning_rate_of, times
 
 MARGIN = 40.0
 """Beyond this exponent a logistic function is 0 or 1 to all digits."""
 
 
 class ScalingLaw(NamedTuple):
-    """What a loss tends to: prefactor × resource^exponent. The exponent is negative."""
+    """What a loss tends to: constant × resource^exponent. The exponent is negative."""
 
-    prefactor: Any
     exponent: Any
+    constant: Any
 
 
 class SkillScaling(Solution):
@@ -46,7 +48,10 @@ class SkillScaling(Solution):
 
     Computed as:
         the first skills one by one, the others by Euler–Maclaurin's formula, with an integral over
-        frequencies instead of skills; L(N) by Hurwitz's zeta function. Exact to 1e-12 at any time.
+        frequencies instead of skills; L(N) by Hurwitz's zeta function. L(t) is exact to 1e-12 at any time,
+        for starts r down to 1e-300: the smaller r, the more abruptly a skill is learned and the more of them
+        are summed one by one, about $24(\alpha+1)\ln(S/r)$. Where exponent, scale or start are traced it is
+        1024 of them, which gives 1e-12 up to $(\alpha+1)\ln(S/r) \approx 40$ and 1e-8 up to 400.
 
     Checked by:
         checks `layerwise/app-d1`, `layerwise/app-d3`; `tests/theory/test_skill_scaling.py`.
@@ -64,7 +69,7 @@ class SkillScaling(Solution):
         >>> skills.loss([0.0, 1e3, 1e6]).round(5)
         array([0.499  , 0.05539, 0.00415])
         >>> law = skills.law_of_time()
-        >>> float(law.exponent.round(4)), float((law.prefactor * 1e6**law.exponent).round(5))
+        >>> float(law.exponent.round(4)), float((law.constant * 1e6**law.exponent).round(5))
         (-0.375, 0.00415)
     """
 
@@ -76,22 +81,26 @@ class SkillScaling(Solution):
     def __init__(
         self, exponent: Any, target_scale: Any = 1.0, start: Any = 1e-3, learning_rate: Any = 1.0
     ):
-        self.exponent = real("exponent", exponent, above=1, advice="Pass α + 1, e.g. 1.6.")
-        self.target_scale = real("target_scale", target_scale, above=0, advice="Use e.g. 5.")
+        self.exponent = real(
+            "exponent", exponent, above=1, at_most=100, advice="Pass α + 1, e.g. 1.6."
+        )
+        self.target_scale = moderate("target_scale", target_scale, above=0, advice="Use e.g. 5.")
         self.start = real("start", start, above=0, advice="Use a small product such as 1e-4.")
-        self.learning_rate = real("learning_rate", learning_rate, above=0, advice="Use 1 as usual.")
+        self.learning_rate = learning_rate_of(learning_rate)
         check_broadcast(self)
         if not is_traced(self) and np.any(self.start >= self.target_scale):
             raise argument_error("start", "be below `target_scale`", np.max(self.start))
 
     def frequencies(self, num_skills: Any) -> Any:
         r"""$p_1, p_2, \ldots$ up to a number of skills, last axis the skills."""
-        skills = np.arange(1.0, int(whole("num_skills", num_skills, advice="Pass e.g. 10.")) + 1)
+        skills = np.arange(
+            1.0, count("num_skills", num_skills, at_most=10**8, advice="Use e.g. 10.") + 1
+        )
         return compute(_frequencies, self.exponent, skills)
 
     def loss(self, time: Any) -> Any:
         """Loss after a time, with unlimited data and parameters."""
-        return compute(_loss, self, times(time, self))
+        return compute(_loss_by(_num_direct(self)), self, times(time, self))
 
     def loss_from_data(self, num_samples: Any) -> Any:
         """Expected loss after long training on D samples."""
@@ -133,8 +142,23 @@ def _fall(x: Any) -> Any:
     return 2 * jax.nn.sigmoid(x) ** 2 * jax.nn.sigmoid(-x)
 
 
-@jax.jit  # a user's derivative of it is then compiled as one piece
-def _loss(m: SkillScaling, t: Any) -> Any:
+def _num_direct(m: SkillScaling) -> int:
+    """Skills that are summed one by one: past them 24 or more are on their way at a time."""
+    if is_traced(m.exponent, m.target_scale, m.start):
+        return DIRECT
+    steepness = float(np.max(m.exponent * np.log(m.target_scale / m.start)))
+    return min(max(DIRECT, 2 ** math.ceil(math.log2(max(24 * steepness, 1.0)))), MOST_DIRECT)
+
+
+@functools.cache
+def _loss_by(direct: int) -> Any:
+    return functools.partial(_loss, direct=direct)
+
+
+@functools.partial(
+    jax.jit, static_argnames="direct"
+)  # a user's derivative is compiled as one piece
+def _loss(m: SkillScaling, t: Any, direct: int) -> Any:
     odds = _odds(m)
     rate = jnp.maximum(2 * m.learning_rate * m.target_scale * t, 1e-30)
     low, high = jnp.maximum(odds - MARGIN, 0) / rate, (jnp.maximum(odds, 0) + MARGIN) / rate
@@ -142,16 +166,20 @@ def _loss(m: SkillScaling, t: Any) -> Any:
     def fall(p: Any) -> Any:
         return rate * _fall(odds - rate * p)
 
-    rest = skill_sum(m.exponent, lambda p: jax.nn.sigmoid(odds - rate * p) ** 2, fall, low, high)
+    rest = skill_sum(
+        m.exponent, lambda p: jax.nn.sigmoid(odds - rate * p) ** 2, fall, low, high, direct
+    )
     return jnp.where(t >= 0, m.target_scale**2 / 2 * rest, jnp.nan)
 
 
 @jax.jit
 def _loss_from_data(m: SkillScaling, D: Any) -> Any:
-    high = 2 * MARGIN / jnp.maximum(D, 1e-30)
+    beta, high = m.exponent, 2 * MARGIN / jnp.maximum(D, 1e-30)
+    # 1 − p of the first skill, which may be all but 1; no other is above one half
+    others = zeta(beta, jnp.full_like(beta, 2)) / zeta(beta, jnp.ones_like(beta))
 
     def missed(p: Any) -> Any:
-        return jnp.exp(D * jnp.log1p(-p))
+        return jnp.exp(D * jnp.where(p > 0.5, jnp.log(others), jnp.log1p(-jnp.minimum(p, 0.5))))
 
     def fall(p: Any) -> Any:
         return D * missed(p) / (1 - p)
@@ -167,16 +195,15 @@ def _loss_from_units(m: SkillScaling, N: Any) -> Any:
 
 def _law_of_time(m: SkillScaling) -> tuple[Any, Any]:
     """The tail's integral of `skill_sum` from k = 0, where all frequencies are present."""
-    beta, odds = m.exponent, _odds(m)
+    beta, odds = jnp.broadcast_arrays(m.exponent, _odds(m))
     power = (beta - 1) / beta
 
     low, high = jnp.maximum(odds - MARGIN, 0), jnp.maximum(odds, 0) + MARGIN
     A = 1 / zeta(beta, jnp.ones_like(beta))
     rate = 2 * m.learning_rate * m.target_scale * A
     integral = quadrature(lambda z: z**power * _fall(odds - z), low, high)
-    return m.target_scale**2 / 2 * A / (beta - 1) * rate**-power * integral, -power * jnp.ones_like(
-        odds
-    )
+    constant = m.target_scale**2 / 2 * A / (beta - 1) * rate**-power * integral
+    return -power * jnp.ones_like(odds), constant
 
 
 def _law_of_data(m: SkillScaling) -> tuple[Any, Any]:
@@ -184,10 +211,10 @@ def _law_of_data(m: SkillScaling) -> tuple[Any, Any]:
     power = (beta - 1) / beta
     gamma = jnp.exp(jax.scipy.special.gammaln(power))
     scale = zeta(beta, jnp.ones_like(beta)) ** (-1 / beta) / beta
-    return (m.target_scale - m.start) ** 2 / 2 * scale * gamma, -power
+    return -power, (m.target_scale - m.start) ** 2 / 2 * scale * gamma
 
 
 def _law_of_units(m: SkillScaling) -> tuple[Any, Any]:
     alpha = m.exponent - 1
     scale = 1 / (alpha * zeta(m.exponent, jnp.ones_like(alpha)))
-    return m.target_scale**2 / 2 * scale, -alpha
+    return -alpha, m.target_scale**2 / 2 * scale

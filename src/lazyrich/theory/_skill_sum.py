@@ -5,10 +5,13 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
+
+from lazyrich.theory._quadrature import legendre
 
 DIRECT, BLOCK = 1024, 64
-"""Skills that are summed one by one, and how many at a time, which bounds memory."""
+"""Skills that are summed one by one, at least, and how many at a time, which bounds memory."""
+MOST_DIRECT = 2**17
+"""Skills that are summed one by one, at most: a tenth of a second for every few times."""
 PANELS, NODES = 32, 16
 """Gauss–Legendre panels of the tail's integral, and nodes in each."""
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
@@ -36,8 +39,9 @@ def frequency(k: Any, exponent: Any) -> Any:
 
 
 def skill_sum(
-    exponent: Any, share: Callable[[Any], Any], fall: Callable[[Any], Any], low: Any, high: Any
-) -> Any:
+    exponent: Any, share: Callable[[Any], Any], fall: Callable[[Any], Any], low: Any, high: Any,
+    direct: int = DIRECT,
+) -> Any:  # fmt: skip
     r"""$\sum_{k=1}^\infty p_k h(p_k)$ for $p_k = k^{-\beta} / \zeta(\beta)$ and a smooth, falling h.
 
     The first terms one by one, the rest by Euler–Maclaurin's formula from half a step below. Its integral
@@ -52,6 +56,8 @@ def skill_sum(
         fall: −dh/dp.
         low: h is as good as constant below this p.
         high: h is as good as zero above this p.
+        direct: skills that are summed one by one, a multiple of `BLOCK`. From one of the others to the next h
+            must change little: by a factor of e over 24 or more of them.
     """
     beta = jnp.asarray(exponent)
     first = frequency(jnp.ones_like(beta), beta)
@@ -61,20 +67,23 @@ def skill_sum(
         return p * share(p)
 
     shape = jnp.broadcast_shapes(beta.shape, jnp.shape(low), jnp.shape(high))
-    a = jnp.asarray(DIRECT + 0.5, beta.dtype)
+    a = jnp.asarray(direct + 0.5, beta.dtype)
     # the formula's first and third derivatives, over 24 and −5760/7, from differences; the next term is
     # below 1e-12 of the sum
     one, three = (term(a + half) - term(a - half) for half in (0.5, 1.5))
     ends = (27 * one - three) / 576 - 7 * (three - 3 * one) / 5760
-    alpha, top = beta - 1, first * a**-beta
+    alpha, top = beta - 1, jnp.maximum(first * a**-beta, jnp.finfo(beta.dtype).tiny)
     fallen = quadrature(
         lambda p: (p / top) ** (alpha / beta) * fall(p), low, jnp.minimum(high, top)
     )
-    return _first_terms(term, shape, beta.dtype) + top * a / alpha * (share(top) + fallen) + ends
+    first_terms = _first_terms(term, shape, beta.dtype, direct)
+    return first_terms + top * a / alpha * (share(top) + fallen) + ends
 
 
-def _first_terms(term: Callable[[Any], Any], shape: tuple[int, ...], dtype: Any) -> Any:
-    skills = jnp.arange(DIRECT, 0, -1, dtype=dtype).reshape(-1, BLOCK)  # small terms first
+def _first_terms(
+    term: Callable[[Any], Any], shape: tuple[int, ...], dtype: Any, direct: int
+) -> Any:
+    skills = jnp.arange(direct, 0, -1, dtype=dtype).reshape(-1, BLOCK)  # small terms first
 
     def add(total: Any, block: Any) -> Any:
         terms = term(block.reshape(-1, *(1,) * len(shape)))
@@ -88,8 +97,8 @@ def quadrature(density: Callable[[Any], Any], low: Any, high: Any) -> Any:
 
     In the variable $p^{1/4}$, which makes such roots smooth.
     """
-    points, weights = np.polynomial.legendre.leggauss(NODES)
-    tiny = 1e-30
+    points, weights = legendre(NODES)
+    tiny = jnp.finfo(jnp.result_type(low, high)).tiny  # the root of 0 has no derivative
     left = jnp.maximum(low, tiny) ** 0.25
     width = (jnp.maximum(high, jnp.maximum(low, tiny)) ** 0.25 - left) / PANELS
     dtype = jnp.result_type(width)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyrich.core import Crossing, argument_error, is_traced, number
+from lazyrich.core import Crossing, argument_error, known, number
 
 
 class Stages(NamedTuple):
@@ -68,10 +68,7 @@ def stages_of(time_of: Callable[[float], Crossing], lower: Any, upper: Any) -> S
     if not lower < upper:
         raise argument_error("upper", f"be above `lower`, {lower:g}", upper, "Use 0.9.")
     begin, end = (time_of(share).time for share in (lower, upper))
-    if is_traced(begin, end):
-        raise argument_error(
-            "time", "be known now", "a traced array", "Ask for stages outside `jit`."
-        )
+    known("time", (begin, end), "Ask for stages outside `jit`.")
     begin, end = np.ravel(begin), np.ravel(end)
     order = np.lexsort((end, begin))
     order = order[np.isfinite(end[order])]

@@ -1,23 +1,36 @@
 """The learning curve of a linear network, plateau by plateau, before it is trained."""
 
-import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import digamma, polygamma
+from scipy.special import digamma, expit, polygamma
 
-from lazyrich.core import ArgumentError, AssumptionError, argument_error, count, number, real
+from lazyrich.core import (
+    ArgumentError,
+    AssumptionError,
+    argument_error,
+    count,
+    number,
+    untraced,
+)
+from lazyrich.theory._frozen import Frozen
 from lazyrich.theory._linear_fixed_points import LinearFixedPoints
+from lazyrich.theory._linear_task import layers_of
+from lazyrich.theory._saddles import Saddles
 from lazyrich.theory._solution import times
 from lazyrich.theory._staircase_curve import fall, halfway_times, visible_plateaus
-from lazyrich.theory._staircase_walk import Saddles, walk
+from lazyrich.theory._staircase_walk import Drop, walk
 
 UNDECIDED = 0.7
 """Escapes with less than this share in one mode are marked in the text."""
+SMALL = 0.1
+"""A start is small if it has less than this share of the first mode; above, times are off by a fifth."""
+NEGLIGIBLE = 0.01
+"""Modes with less than this share of what can be learned do not count as the first."""
 
 
-class Staircase:
+class Staircase(Frozen):
     r"""When a two-layer network that is linear in its first layer learns which mode, from a small start.
 
     $$ \mathcal{L}(t) = \tfrac12\Bigl(\operatorname{Tr}\Sigma_{yy} - \sum_r \mu_{k_r}
@@ -28,8 +41,10 @@ class Staircase:
     where $t_0 = 0$ and $\Theta_1$ holds the units at the start, one $(v_i, u_i)$ in each row. Near the fixed
     point of the modes learned so far all units obey $\dot\theta_i = M_r\theta_i$, with the residual
     correlation of Eq. 42 in the blocks of $M_r$. The eigenvector $p_r$ of $M_r$ that arrives first wins, at
-    the rate $s_r$, its eigenvalue. The mode learned is the $e_k$ closest to the outputs' part of $p_r$. What
-    the units have in common with the winner's profile is used up, the rest grows on:
+    the rate $s_r$, its eigenvalue. The mode learned is the $e_k$ closest to the outputs' part of $p_r$. Where
+    several $\mu$ differ by less than 20 %, any mixture of their $e_k$ is (nearly) at rest: $e_k$ is then the
+    outputs' part of $p_r$ within their span, $\mu_k$ the mean of theirs with its squared entries as weights.
+    What the units have in common with the winner's profile is used up, the rest grows on:
 
     $$ \Theta_{r+1} = \Bigl(1 - \frac{\Theta_r p_r p_r^\top\Theta_r^\top}{\lVert\Theta_r p_r\rVert^2}\Bigr)
          \Theta_r e^{M_r (t_r - t_{r-1})} $$
@@ -40,25 +55,27 @@ class Staircase:
 
     Symbols:
         $\Sigma_{yz}$ → `correlation`, $\Sigma_{zz}$ → `covariance`, $\operatorname{Tr}\Sigma_{yy}$ →
-        `output_power`, ε → `scale`, H → `width`, $u_i$ → column i of `first`, $v_i$ → row i of `second`,
-        $k_r$ → `order`, $\mathcal{A}_r = \{k_1, \ldots, k_r\}$ → `modes`, $\eta s_r$ → `rates`; $\mu_k$ and
-        $e_k$ as in `LinearFixedPoints`.
+        `output_power`, ε → `initial_std`, H → `width`, $u_i$ → column i of `first`, $v_i$ → row i of
+        `second`, $k_r$ → `order`, $\mathcal{A}_r = \{k_1, \ldots, k_r\}$ → `modes`, $\eta s_r$ → `rates`;
+        $\mu_k$ and $e_k$ as in `LinearFixedPoints`.
 
     Source:
         saddles, Sec. 5.1, G.2, G.3, whose linear systems (Eq. 10, 41) it strings together. The times are not
         in the paper, which leaves open what fixed point comes next (Remark 2).
 
     Holds when:
-        the start is small, ε ≪ 1: errors of the times stay of the order of a drop's width while the times
-        themselves grow like ln(1/ε). Loss = ½ mean squared norm of the error, gradient flow; for a loss
-        without the ½ double `learning_rate` and the losses. The choice of the mode is a rule that simulations
-        bear out, not a theorem; `alignment` says how clear it is. Drops that are not separated are summed;
-        `is_visible` says which plateaus remain. With fewer units than modes the last plateau is left in the
-        end if it does not hold the best modes; this is not predicted.
+        the start is small, its product below a tenth of the first mode: errors of the times stay of the
+        order of a drop's width while the times themselves grow like ln(1/ε). Loss = ½ mean squared norm of
+        the error, gradient flow; for a loss without the ½ double `learning_rate` and the losses. The choice
+        of the mode is a rule that simulations bear out, not a theorem; `alignment` says how clear it is.
+        Drops that are not separated are summed; `is_visible` says which plateaus remain. With fewer units
+        than modes the last plateau is left in the end if it does not hold the best modes; this is not
+        predicted.
 
     Computed as:
-        it is written, in the eigenvectors of $M_r$, with lengths as logarithms. The spread is propagated to
-        first order. $\Sigma_{zz}^+$ as in `LinearFixedPoints`; `rank` says how many directions have variance.
+        it is written, in the eigenvectors of $M_r$, with lengths as logarithms; eigenvectors of equal rates
+        are the principal axes of the units. The spread is propagated to first order. $\Sigma_{zz}^+$ as in
+        `LinearFixedPoints`; `rank` says how many directions have variance.
 
     Checked by:
         `tests/theory/test_staircase.py`; measured errors by `benchmarks/staircase.py`.
@@ -67,8 +84,9 @@ class Staircase:
         correlation: $\Sigma_{yz}$, shape (outputs, inputs).
         covariance: $\Sigma_{zz}$, shape (inputs, inputs), symmetric, positive semi-definite.
         output_power: mean squared norm of the outputs; without it the least that fits.
-        scale: standard deviation ε > 0 of all weights at the start, for a prediction over random starts.
-        width: number of units H, with `scale`.
+        initial_std: standard deviation ε > 0 of all weights at the start, for a prediction over random
+            starts.
+        width: number of units H, with `initial_std`.
         first: first layer at the start, shape (inputs, units), for a prediction of this one run.
         second: second layer at the start, shape (units, outputs), with `first`.
         learning_rate: η > 0; time is then counted in steps. With 1, the default, time is
@@ -77,20 +95,21 @@ class Staircase:
     Example:
         >>> import numpy as np
         >>> from lazyrich.theory import Staircase
-        >>> print(Staircase(np.diag([2.0, 1.0]), np.eye(2), scale=1e-6, width=50))
+        >>> print(Staircase(np.diag([2.0, 1.0]), np.eye(2), initial_std=1e-6, width=50))
         plateau  modes   loss  from   until  ±
         0        {}      2.5   0      6.061  0.051
         1        {0}     0.5   6.061  11.79  0.1
         2        {0, 1}  0     11.79
     """
 
+    @untraced
     def __init__(
         self,
         correlation: Any,
         covariance: Any,
         output_power: Any = None,
         *,
-        scale: Any = None,
+        initial_std: Any = None,
         width: Any = None,
         first: Any = None,
         second: Any = None,
@@ -99,24 +118,19 @@ class Staircase:
         points = LinearFixedPoints(correlation, covariance, output_power)
         _check_correlation(points)
         eta = number("learning_rate", learning_rate, above=0, advice="Use 1 as usual.")
-        start, log_gains, variances = _start(points, scale, width, first, second)
+        start, log_gains, variances = _start(points, initial_std, width, first, second)
         saddles = Saddles(points)
         drops = walk(saddles, start, log_gains)
         if not drops:
             raise AssumptionError(
                 "The start has no part in what is to be learned. Draw it at random."
             )
-        if drops[0].centre <= 0:
-            raise AssumptionError(
-                "The start must be small: its product already has the size of the first mode. "
-                "Use smaller weights."
-            )
+        _check_small(drops)
         self._points, self._eta, self._drops = points, eta, tuple(drops)
-        curve = functools.partial(halfway_times, points.eigenvalues)
-        self._drop_times = curve(drops) / eta
+        self._drop_times = halfway_times(drops) / eta
         self._spread = np.zeros(len(drops))
         if np.any(variances):
-            slopes = _slopes(lambda gains: curve(walk(saddles, start, gains)), log_gains)
+            slopes = _slopes(lambda gains: halfway_times(walk(saddles, start, gains)), log_gains)
             self._spread = np.sqrt(slopes**2 @ variances) / eta
 
     @property
@@ -126,7 +140,10 @@ class Staircase:
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The modes in the order in which they are learned; 0 is the one that lowers the loss most."""
+        """The modes in the order in which they are learned; 0 is the one that lowers the loss most.
+
+        A mixture of modes has the number of the one with the nearest μ; equal ones are numbered as they come.
+        """
         return tuple(drop.mode for drop in self._drops)
 
     @property
@@ -137,7 +154,11 @@ class Staircase:
     @property
     def losses(self) -> np.ndarray:
         """The loss on each plateau."""
-        return np.array([self._points.loss(modes) for modes in self.modes])
+        mu = self._points.eigenvalues
+        losses = np.array([self._points.loss(modes) for modes in self.modes])
+        # mixtures of nearly equal modes; where whole groups are learned only rounding is left of this
+        more = np.cumsum([0.0, *(mu[drop.mode] - drop.gain for drop in self._drops)]) / 2
+        return losses + np.where(np.abs(more) > 1e-12 * mu[0], more, 0)
 
     @property
     def rates(self) -> np.ndarray:
@@ -167,20 +188,19 @@ class Staircase:
 
     @property
     def alignment(self) -> np.ndarray:
-        """The share of each escape direction in the mode that it is taken to learn, in (0, 1]."""
+        """The share of each escape direction in the mode, or mixture, that it is to learn, in (0, 1]."""
         return np.array([drop.share for drop in self._drops])
 
     @property
     def is_visible(self) -> np.ndarray:
         """Which plateaus are seen: the loss falls there less than half as fast as before and after."""
-        return visible_plateaus(self._points.eigenvalues, self._drops)
+        return visible_plateaus(self._drops)
 
+    @untraced
     def loss(self, time: Any) -> np.ndarray:
         """The predicted loss, a sum of one logistic drop for each mode."""
         t = self._eta * np.asarray(times(time))
-        return np.asarray(
-            self._points.output_power / 2 - fall(self._points.eigenvalues, self._drops, t)
-        )
+        return np.asarray(self._points.output_power / 2 - fall(self._drops, t))
 
     def __str__(self) -> str:
         ends = [f"{time:.4g}" for time in self.drop_times]
@@ -226,37 +246,40 @@ class Staircase:
 
 def _check_correlation(points: LinearFixedPoints) -> None:
     if points.num_modes == 0:
-        raise ArgumentError(
-            "`correlation` must not vanish: there is nothing to learn then. Pass the correlation of outputs "
-            "and inputs."
-        )
+        raise argument_error(
+            "correlation", "not vanish, nor `covariance`", 0.0,
+            "There is nothing to learn then: compute both from the same samples.",
+        )  # fmt: skip
     reached = points.map(range(points.num_modes)) @ points.covariance
     if np.abs(points.correlation - reached).max() > 1e-6 * np.abs(points.correlation).max():
-        raise ArgumentError(
-            "`correlation` must vanish in directions without variance, which `covariance` says there are. "
-            "Compute both from the same samples."
-        )
+        raise argument_error(
+            "correlation", "vanish in directions without variance, which `covariance` says there are",
+            "a part there", "Compute both from the same samples.",
+        )  # fmt: skip
 
 
 def _start(
-    points: LinearFixedPoints, scale: Any, width: Any, first: Any, second: Any
+    points: LinearFixedPoints, initial_std: Any, width: Any, first: Any, second: Any
 ) -> tuple[Any, ...]:
     """Units, what multiplies their squared length at each drop (logarithms), and its variance."""
-    is_random = scale is not None or width is not None
+    is_random = initial_std is not None or width is not None
     is_known = first is not None or second is not None
     if is_random == is_known:
         raise ArgumentError(
-            "Either `scale` and `width`, for a random start, or `first` and `second`, for a known one, must "
-            f"be given, got {'both' if is_known else 'neither'}. Pass one pair."
+            "Either `initial_std` and `width`, for a random start, or `first` and `second`, for a known one, "
+            f"must be given, got {'both' if is_known else 'neither'}. Pass one pair."
         )
     if is_known:
         units = _known_units(points, first, second)
-        zeros = np.zeros(min(points.num_modes, np.linalg.matrix_rank(units)))
+        zeros = np.zeros(min(points.num_modes, _num_profiles(units)))
         return units, zeros, zeros
     epsilon = number(
-        "scale", scale, above=0, advice="Pass the standard deviation of the weights, e.g. 1e-4."
+        "initial_std",
+        initial_std,
+        above=0,
+        advice="Pass the standard deviation of the weights, e.g. 1e-4.",
     )
-    H = count("width", width, advice="Pass the number of units.")
+    H = count("width", width, at_most=10**9, advice="Pass the number of units.")
     freedom = H - np.arange(min(points.num_modes, H))
     # mean and variance of the logarithm of a chi-square variable
     log_gains = np.log(2) + digamma(freedom / 2)
@@ -264,18 +287,26 @@ def _start(
 
 
 def _known_units(points: LinearFixedPoints, first: Any, second: Any) -> np.ndarray:
-    outputs, inputs = points.correlation.shape
-    first = real("first", first, advice="Pass the first layer, shape (inputs, units).")
-    second = real("second", second, advice="Pass the second layer, shape (units, outputs).")
-    if first.ndim != 2 or first.shape[0] != inputs or first.shape[1] < 1:
-        raise argument_error(
-            "first", f"have the shape ({inputs}, units) to fit `correlation`", first.shape
+    _, W1, W2 = layers_of(points.correlation, first, second)
+    return np.concatenate([W2, W1.T], axis=1)
+
+
+def _num_profiles(units: np.ndarray) -> int:
+    """How many units are independent, however small some are beside others."""
+    lengths = np.linalg.norm(units, axis=1)
+    return int(np.linalg.matrix_rank(units[lengths > 0] / lengths[lengths > 0, None]))
+
+
+def _check_small(drops: Sequence[Drop]) -> None:
+    """The first drop that matters has not begun; small modes may lie below the start."""
+    least = NEGLIGIBLE * sum(drop.gain for drop in drops)
+    drop = next(drop for drop in drops if drop.gain > least)
+    done = float(expit(-2 * drop.rate * drop.centre))
+    if done > SMALL:
+        raise AssumptionError(
+            f"The start must be small: at most {SMALL:g} of the first mode, but its product already has "
+            f"{done:.2g}. Use smaller weights."
         )
-    if second.shape != (first.shape[1], outputs):
-        raise argument_error(
-            "second", f"have the shape {(first.shape[1], outputs)} to fit", second.shape
-        )
-    return np.concatenate([second, first.T], axis=1)
 
 
 def _slopes(function: Callable[[np.ndarray], np.ndarray], point: np.ndarray) -> np.ndarray:

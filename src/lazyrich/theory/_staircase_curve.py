@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import expit
 
+from lazyrich.theory._bisection import bisect
 from lazyrich.theory._staircase_walk import Drop
 
 
@@ -15,41 +16,35 @@ def _logistics(drops: Sequence[Drop], t: np.ndarray) -> np.ndarray:
     return expit(2 * rates * (t[..., None] - centres))
 
 
-def fall(mu: np.ndarray, drops: Sequence[Drop], t: np.ndarray) -> np.ndarray:
+def fall(drops: Sequence[Drop], t: np.ndarray) -> np.ndarray:
     """How far the loss has fallen."""
     x = _logistics(drops, t)
-    return x * (2 - x) @ mu[[drop.mode for drop in drops]] / 2  # x(2 − x) = 1 − (1 − x)²
+    return x * (2 - x) @ np.array([drop.gain for drop in drops]) / 2  # x(2 − x) = 1 − (1 − x)²
 
 
-def speed(mu: np.ndarray, drops: Sequence[Drop], t: np.ndarray) -> np.ndarray:
+def speed(drops: Sequence[Drop], t: np.ndarray) -> np.ndarray:
     """How fast the loss falls."""
     x = _logistics(drops, t)
-    return 2 * x * (1 - x) ** 2 @ np.array([drop.rate * mu[drop.mode] for drop in drops])
+    return 2 * x * (1 - x) ** 2 @ np.array([drop.rate * drop.gain for drop in drops])
 
 
-def halfway_times(mu: np.ndarray, drops: Sequence[Drop]) -> np.ndarray:
+def halfway_times(drops: Sequence[Drop]) -> np.ndarray:
     """When the curve passes the middle between neighbouring plateaus, by bisection: it falls everywhere."""
-    heights = mu[[drop.mode for drop in drops]] / 2
+    heights = np.array([drop.gain for drop in drops]) / 2
     middles = np.cumsum(heights) - heights / 2
-    low, high = (
-        np.zeros(len(drops)),
-        np.full(len(drops), max(d.centre + 40 / d.rate for d in drops)),
-    )
-    for _ in range(100):  # more halvings than a double has digits
-        middle = (low + high) / 2
-        is_before = fall(mu, drops, middle) < middles
-        low, high = np.where(is_before, middle, low), np.where(is_before, high, middle)
-    return high
+    last = np.full(len(drops), max(d.centre + 40 / d.rate for d in drops))
+    # more halvings than a double has digits
+    return bisect(lambda t: fall(drops, t) < middles, 0 * last, last, steps=100)[1]
 
 
-def visible_plateaus(mu: np.ndarray, drops: Sequence[Drop]) -> np.ndarray:
+def visible_plateaus(drops: Sequence[Drop]) -> np.ndarray:
     """Whether the loss falls less than half as fast as at some time before and after, for each plateau."""
     from scipy.signal import find_peaks
 
     t = np.unique([drop.centre + np.linspace(-10, 10, 401) / drop.rate for drop in drops])
     centres = np.maximum.accumulate([drop.centre for drop in drops])
     t = np.unique(np.concatenate([t, (centres[1:] + centres[:-1]) / 2]))
-    log_speed = np.log(np.maximum(speed(mu, drops, t), 1e-300))
+    log_speed = np.log(np.maximum(speed(drops, t), 1e-300))
     peaks, _ = find_peaks(log_speed, prominence=np.log(2))
     seen = np.zeros(len(drops) + 1, bool)
     seen[[0, -1]] = True

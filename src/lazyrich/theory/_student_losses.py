@@ -112,20 +112,17 @@ def limits(student: Student) -> tuple[Any, Any]:
 
 
 def _ridge_means(ratio: Any, g: Any) -> tuple[Any, Any]:
-    """E_bulk[ν/(ν + g)²] and E_bulk[g²/(ν + g)²], from the resolvent m and its slope m′.
+    """E_bulk[ν/(ν + g)²] and E_bulk[g²/(ν + g)²], from the resolvent m, λgm² + (1 − λ + g)m = 1.
 
-    Above λ = 1 through the law of XXᵀ, whose aspect ratio is 1/λ and whose eigenvalues are ν/λ: below 1
-    there is no atom to subtract, so nothing cancels.
+    With the root w of its discriminant the slope is m′ = −m(1 + λm)/w. The first mean is m + gm′, which
+    cancels for large g; as w = 1 − λ + g + 2λgm, it is m(1 − λ + λgm)/w, where nothing does. Above λ = 1
+    through the law of XXᵀ, whose aspect ratio is 1/λ and whose eigenvalues are ν/λ: below 1 there is no atom
+    to subtract.
     """
     over = ratio > 1
     ratio_, g_ = jnp.where(over, 1 / ratio, ratio), jnp.where(over, g / ratio, g)
-    m, slope = resolvent(ratio_, g_), _resolvent_slope(ratio_, g_)
-    weighted, squared = m + g_ * slope, -(g_**2) * slope
+    low, high = edges(ratio_)
+    m, root = resolvent(ratio_, g_), jnp.sqrt((low + g_) * (high + g_))
+    weighted = m * (1 - ratio_ + ratio_ * g_ * m) / root
+    squared = g_**2 * m * (1 + ratio_ * m) / root
     return jnp.where(over, weighted / ratio**2, weighted), jnp.where(over, squared / ratio, squared)
-
-
-def _resolvent_slope(ratio: Any, g: Any) -> Any:
-    """Derivative m′(g) of the resolvent, from λgm² + (1 − λ + g)m = 1."""
-    m = resolvent(ratio, g)
-    low, high = edges(ratio)
-    return -m * (1 + ratio * m) / jnp.sqrt((low + g) * (high + g))

@@ -4,15 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import argument_error, real
+from lazyrich.core import argument_error, count, flag, moderate
 from lazyrich.groups import Group, irreps
 from lazyrich.groups._irreps import invariant_form
+from lazyrich.theory._frozen import Frozen
 from lazyrich.theory._group_features import FeatureFamily, GroupFeatures
 
 FORMS = ("printed", "conjugate", "economical")
 
 
-class TargetReconstruction:
+class TargetReconstruction(Frozen):
     r"""Nodes with $\sigma(x) = x^2$, each in one irrep, whose features reproduce the centred targets.
 
     A pair of nodes $[u; \pm Pv]$ has the feature $f_{+} - f_{-} = 4\, u_{hg} v_g$ on the pair
@@ -64,7 +65,7 @@ class TargetReconstruction:
 
     def __init__(self, group: Group, *, complex_weights: bool = True):
         self.features = GroupFeatures(group, complex_weights=complex_weights)
-        self.group, self.complex_weights = group, bool(complex_weights)
+        self.group, self.complex_weights = group, flag("complex_weights", complex_weights)
         self._dimensions = np.array([r.dimension for r in irreps(group)[1:]])
 
     @property
@@ -106,7 +107,7 @@ class TargetReconstruction:
         """
         if form not in FORMS:
             raise argument_error("form", f"be one of {', '.join(FORMS)}", form)
-        rng, halves = np.random.default_rng(seed), []
+        rng, halves = np.random.default_rng(count("seed", seed, at_least=0)), []
         for family in self.features.families:
             if form == "economical":
                 w = self.features.maximum(
@@ -134,7 +135,7 @@ class TargetReconstruction:
         W = np.asarray(first)
         M = self.group.order
         for part in (np.real(W), np.imag(W)) if np.iscomplexobj(W) else (W,):
-            real("first", part, advice="Pass first-layer weights, shape (2M, K).")
+            moderate("first", part, advice="Pass first-layer weights, shape (2M, K).")
         if W.ndim != 2 or W.shape[0] != 2 * M or W.shape[1] < 1:
             raise argument_error("first", f"have the shape ({2 * M}, K)", W.shape)
         F = ((W[:M, None] + W[None, M:]) ** 2).reshape(M * M, -1)

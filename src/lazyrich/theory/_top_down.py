@@ -5,8 +5,10 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from lazyrich.core import argument_error, compute, is_traced, number, real
-from lazyrich.groups import Group, Irrep, irreps
+from lazyrich.core import argument_error, compute, is_traced, moderate, number
+from lazyrich.groups import Group, irreps
+from lazyrich.theory._frozen import Frozen
+from lazyrich.theory._group_features import GroupFeatures
 
 
 class ModulatedMaxima(NamedTuple):
@@ -34,7 +36,7 @@ class ModulatedMaxima(NamedTuple):
     Example:
         >>> from lazyrich.groups import quaternion
         >>> from lazyrich.theory import ModulatedEnergy
-        >>> ModulatedEnergy(quaternion(), learned=(1, 2, 3)).maxima()
+        >>> ModulatedEnergy(quaternion(), learned=(1, 2, 3)).maxima
         ModulatedMaxima(irreps=((4,),), energies=array([1.]))
     """
 
@@ -42,7 +44,7 @@ class ModulatedMaxima(NamedTuple):
     energies: np.ndarray
 
 
-class ModulatedEnergy:
+class ModulatedEnergy(Frozen):
     r"""What is left of the energy for new nodes when the others have learned some of the irreps.
 
     $$ \mathcal{E}_S(w) = \tfrac12\bigl\lVert R^\top \sigma(Xw)\bigr\rVert^2
@@ -93,10 +95,10 @@ class ModulatedEnergy:
         >>> from lazyrich.groups import cyclic
         >>> from lazyrich.theory import ModulatedEnergy
         >>> energy = ModulatedEnergy(cyclic(6), learned=(1, 5))
-        >>> energy.maxima()
+        >>> energy.maxima
         ModulatedMaxima(irreps=((2, 4), (3,)), energies=array([1.5, 3. ]))
         >>> wave = np.cos(2 * np.pi * np.outer([1, 2], np.arange(6)) / 6) / np.sqrt(6)
-        >>> energy.energy(np.concatenate([wave, wave], axis=1)).round(12)
+        >>> energy.value(np.concatenate([wave, wave], axis=1)).round(12)
         array([0. , 1.5])
     """
 
@@ -106,13 +108,17 @@ class ModulatedEnergy:
         self.group = group
         self.learned = _learned(group, learned)
         self.remaining = number("remaining", remaining, at_least=0, at_most=1, advice="Use 0.")
-        self.residual = sum(
-            (self._rest(irrep) * projector(group, irrep) for irrep in irreps(group)[1:]),
-            np.zeros((group.order, group.order)),
-        ).real
+        quotient = group.table[:, group.inverses]  # [h, h'] = h h'⁻¹
+        parts = (
+            self._rest(irrep.number) * irrep.dimension / group.order * irrep.character.conj()
+            for irrep in irreps(group)[1:]
+        )
+        self.residual = sum(parts, np.zeros(group.order)).real[
+            quotient
+        ]  # Eq. 34: Σ ϱ_k Π_k, each a function of the quotient alone
         self._divide = group.table[group.inverses]  # [a, h] = a⁻¹h
 
-    def energy(self, weights: Any) -> Any:
+    def value(self, weights: Any) -> Any:
         """The energy of nodes of shape (..., 2M), of any length."""
         return self._evaluate(_energy, weights)
 
@@ -120,24 +126,21 @@ class ModulatedEnergy:
         """Its gradient, shape (..., 2M)."""
         return self._evaluate(_gradient, weights)
 
+    @property
     def maxima(self) -> ModulatedMaxima:
         """All local maxima on the unit sphere, in the order of the irreps."""
-        M, found = self.group.order, []
-        for irrep in irreps(self.group)[1:]:
-            rest = self._rest(irrep)
-            if rest > 0 and irrep.number <= irrep.conjugate:
-                share = 2 if irrep.kind == "real" else 4
-                members = tuple(sorted({irrep.number, irrep.conjugate}))
-                found.append((members, rest**2 * M / (share * irrep.dimension)))
+        every = GroupFeatures(self.group).families if self.group.order > 1 else ()
+        families = [f for f in every if self._rest(f.members[0]) > 0]
         return ModulatedMaxima(
-            tuple(members for members, _ in found), np.array([energy for _, energy in found])
+            tuple(f.members for f in families),
+            np.array([self._rest(f.members[0]) ** 2 * f.energy for f in families]),
         )
 
-    def _rest(self, irrep: Irrep) -> float:
-        return self.remaining if irrep.number in self.learned else 1.0
+    def _rest(self, number: int) -> float:
+        return self.remaining if number in self.learned else 1.0
 
     def _evaluate(self, function: Any, weights: Any) -> Any:
-        w = real("weights", weights, advice="Pass nodes without NaN.")
+        w = moderate("weights", weights, advice="Pass nodes without NaN.")
         if np.ndim(w) < 1 or np.shape(w)[-1] != 2 * self.group.order:
             raise argument_error(
                 "weights", f"have the shape (..., {2 * self.group.order})", np.shape(w),
@@ -148,18 +151,12 @@ class ModulatedEnergy:
         return function(w, self.residual, self._divide, self.group.table, np)  # nothing to compile
 
 
-def projector(group: Group, irrep: Irrep) -> np.ndarray:
-    """Eq. 34: the projector on the functions of an irrep's type, shape (M, M)."""
-    quotient = group.table[:, group.inverses]  # [h, h'] = h h'⁻¹
-    return irrep.dimension / group.order * irrep.character.conj()[quotient]
-
-
 def _learned(group: Group, learned: Any) -> tuple[int, ...]:
     every = irreps(group)
     try:
-        numbers = sorted({int(k) for k in learned if int(k) == k})
+        numbers = sorted({int(k) for k in learned if int(k) == k and not isinstance(k, bool)})
         valid = len(numbers) == len(set(learned)) and all(0 < k < len(every) for k in numbers)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers, valid = [], False
     if not valid:
         raise argument_error(

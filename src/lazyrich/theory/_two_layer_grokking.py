@@ -26,7 +26,14 @@ from lazyrich.theory._first_crossing import Falling, delay, first_crossing
 from lazyrich.theory._laplace import atom, laplace
 from lazyrich.theory._linear_grokking import ERF_SQRT_2
 from lazyrich.theory._marchenko_pastur import MarchenkoPastur
-from lazyrich.theory._solution import Solution, accuracy_level, check_broadcast, times
+from lazyrich.theory._quadrature import panels
+from lazyrich.theory._solution import (
+    Solution,
+    accuracy_level,
+    check_broadcast,
+    learning_rate_of,
+    times,
+)
 from lazyrich.theory._spectral_mean import bulk_sums
 
 
@@ -93,7 +100,7 @@ class TwoLayerGrokking(Solution):
         >>> model = TwoLayerGrokking(0.9, width=200, learning_rate=0.01, threshold=1e-4, output_dimension=5)
         >>> model.test_loss(0.0).round(12)
         np.float64(0.0005)
-        >>> round(float(model.grokking_time(0.95).time))
+        >>> round(float(model.grokking_delay(0.95).time))
         21410
     """
 
@@ -117,7 +124,7 @@ class TwoLayerGrokking(Solution):
         named_activation(activation)
         self.aspect_ratio = MarchenkoPastur(aspect_ratio).aspect_ratio
         self.width = whole("width", width, at_most=1_000_000_000, advice="Use e.g. 200.")
-        self.learning_rate = real("learning_rate", learning_rate, above=0, advice="Use e.g. 0.01.")
+        self.learning_rate = learning_rate_of(learning_rate)
         self.threshold = real("threshold", threshold, above=0, advice="Use e.g. 1e-3.")
         self.output_dimension = whole(
             "output_dimension", output_dimension, at_most=1_000_000, advice="Use e.g. 1."
@@ -135,11 +142,15 @@ class TwoLayerGrokking(Solution):
 
     def train_accuracy(self, time: Any) -> Any:
         """Share of training samples with squared error below the threshold (Eq. 42)."""
-        return compute_elementwise(_train_accuracy, self, times(time, self))
+        return self._accuracy(self.train_loss(time))
 
     def test_accuracy(self, time: Any) -> Any:
         """Share of fresh samples with squared error below the threshold (Eq. 42)."""
-        return compute_elementwise(_test_accuracy, self, times(time, self))
+        return self._accuracy(self.test_loss(time))
+
+    def _accuracy(self, loss: Any) -> Any:
+        # a step of its own, which is compiled once for both losses
+        return compute_elementwise(accuracy_from_loss, loss, self.threshold, self.output_dimension)
 
     def train_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """When the training accuracy first reaches a level."""
@@ -149,9 +160,9 @@ class TwoLayerGrokking(Solution):
         """When the test accuracy first reaches a level; `inf` where it never does."""
         return compute(_test_time, self, accuracy_level(accuracy, self))
 
-    def grokking_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
+    def grokking_delay(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
         """Delay between training and test accuracy reaching a level."""
-        return compute(_grokking_time, self, accuracy_level(accuracy, self))
+        return compute(_grokking_delay, self, accuracy_level(accuracy, self))
 
     def kernel(self, time: Any) -> Any:
         r"""h(t) of the coupled equations (Eq. 17), for linear units.
@@ -200,7 +211,11 @@ class _Network(NamedTuple):
 
 def _network(m: TwoLayerGrokking) -> _Network:
     q = 1 / (2 * m.width)
-    moments = activation_moments(named_activation(m.activation), q)
+    if m.activation == "linear":  # rounding errors of the quadrature would not decay with the loss
+        zero, one = jnp.zeros_like(q), jnp.ones_like(q)
+        moments = ActivationMoments(zero, one, zero, zero, zero)
+    else:
+        moments = activation_moments(named_activation(m.activation), q)
     return _Network(m.aspect_ratio, q, m.output_dimension, moments)
 
 
@@ -237,14 +252,6 @@ def _test_loss(m: TwoLayerGrokking, t: Any) -> Any:
     return _losses(_network(m), _x(m, t))[1]
 
 
-def _train_accuracy(m: TwoLayerGrokking, t: Any) -> Any:
-    return accuracy_from_loss(_train_loss(m, t), m.threshold, m.output_dimension)
-
-
-def _test_accuracy(m: TwoLayerGrokking, t: Any) -> Any:
-    return accuracy_from_loss(_test_loss(m, t), m.threshold, m.output_dimension)
-
-
 def _needed_loss(m: TwoLayerGrokking, accuracy: Any) -> Any:
     return loss_from_accuracy(accuracy, m.threshold, m.output_dimension)
 
@@ -269,7 +276,7 @@ def _test_time(m: TwoLayerGrokking, accuracy: Any) -> Crossing:
     return _crossing(m, _needed_loss(m, accuracy), 1)
 
 
-def _grokking_time(m: TwoLayerGrokking, accuracy: Any) -> Crossing:
+def _grokking_delay(m: TwoLayerGrokking, accuracy: Any) -> Crossing:
     level = _needed_loss(m, accuracy)
     return delay(_crossing(m, level, 0), _crossing(m, level, 1))
 
@@ -301,11 +308,8 @@ def _with_last_axis(m: TwoLayerGrokking) -> TwoLayerGrokking:
 
 
 def _log_nodes() -> tuple[np.ndarray, np.ndarray]:
-    x, w = np.polynomial.legendre.leggauss(16)
-    edges = np.array([0, 1, 2, 3, 4, 6, 9, 14, 22, 40.0])
-    half = np.diff(edges)[:, None] / 2
-    y = (edges[:-1, None] + half * (1 + x)).ravel()
-    return y, (w * half).ravel() * np.exp(-y)
+    y, weights = panels(np.array([0, 1, 2, 3, 4, 6, 9, 14, 22, 40.0]), 16)
+    return y, weights * np.exp(-y)
 
 
 def _kernel(m: TwoLayerGrokking, t: Any) -> Any:

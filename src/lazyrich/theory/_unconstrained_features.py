@@ -7,20 +7,21 @@ import jax.numpy as jnp
 import numpy as np
 
 from lazyrich.core import (
-    ArgumentError,
     AssumptionError,
     argument_error,
+    choice,
     compute,
     count,
-    is_traced,
+    known,
+    moderate,
     number,
-    real,
     whole,
 )
-from lazyrich.theory._solution import Solution, times
+from lazyrich.theory._linear_task import require_balanced
+from lazyrich.theory._solution import Solution, learning_rate_of, times
 
 BALANCED = 1e-8
-"""Imbalance, as a share of the squared norm of both layers, up to which a start counts as balanced."""
+"""Imbalance, as a share of the units' squared length, up to which a start counts as balanced."""
 
 CONDITION = 1e8
 """A start whose growing part is nearer to singular than this would lose all digits."""
@@ -52,6 +53,7 @@ class UnconstrainedFeatures(Solution):
     The label matrix has one singular value $\sqrt{n_k}$ for each class. Its modes grow at the rate
     $\sqrt{n_k}/n$. The features of a class become one vector of squared length $1/\sqrt{n_k}$, orthogonal to
     those of other classes. Without their mean these are a simplex if classes have equal sizes.
+    The outputs are those of a `BalancedNetwork` with λ = 0 whose inputs are the samples, one-hot.
 
     Symbols:
         $H = XW_1$ → `first`, $W = W_2$ → `second`, $Y$ → `targets`, $n_k$ → the number of `labels` k,
@@ -80,12 +82,13 @@ class UnconstrainedFeatures(Solution):
         second: last layer at the start, shape (width, classes).
         learning_rate: η > 0; time is then counted in steps. With 1, the default, time is
             learning rate × step.
-        centred: subtract the classes' frequencies from the one-hot labels, as a bias does that has learned
-            them. Then c − 1 modes grow, and self-duality (Eq. 67) holds in the end as printed.
+        centring: `samples` subtracts the classes' frequencies from the one-hot labels, as a bias does that
+            has learned them; `none` nothing. With `samples` c − 1 modes grow, and self-duality (Eq. 67) holds
+            in the end as printed.
 
     Example:
         >>> from lazyrich.theory import UnconstrainedFeatures
-        >>> model = UnconstrainedFeatures.small([0, 0, 1, 1, 2, 2], width=5, scale=1e-3)
+        >>> model = UnconstrainedFeatures.small([0, 0, 1, 1, 2, 2], width=5, initial_std=1e-3)
         >>> model.within_class([0.0, 60.0]).round(6), model.simplex(60.0).round(6)
         (array([0.388805, 0.      ]), np.float64(2e-06))
         >>> model.duality(60.0).round(4), model.duality_centred(60.0).round(4)
@@ -107,40 +110,42 @@ class UnconstrainedFeatures(Solution):
         second: Any,
         learning_rate: Any = 1.0,
         *,
-        centred: bool = False,
+        centring: str = "none",
     ):
-        self.labels = _known(
-            "labels", whole("labels", labels, at_least=0, advice="Number classes from 0.")
+        self.labels = known("labels", _classes(labels))
+        self.first = known(
+            "first", moderate("first", first, advice="Pass features, shape (n, width).")
         )
-        self.first = _known(
-            "first", real("first", first, advice="Pass features, shape (n, width).")
-        )
-        self.second = _known("second", real("second", second, advice="Pass the last layer."))
-        self.learning_rate = real("learning_rate", learning_rate, above=0, advice="Use 1 as usual.")
-        _check_shapes(self.labels, self.first, self.second, self.learning_rate)
+        self.second = known("second", moderate("second", second, advice="Pass the last layer."))
+        self.learning_rate = learning_rate_of(learning_rate, is_single=True)
+        _check_shapes(self.labels, self.first, self.second)
         _check_balance(self.first, self.second)
         Y = np.eye(self.second.shape[1])[self.labels.astype(int)]
-        self.bias = Y.mean(axis=0) * bool(centred)
+        choice("centring", centring, ("samples", "none"))
+        self.bias = Y.mean(axis=0) * (centring == "samples")
         self.targets = Y - self.bias
         self.basis = _basis(self.targets, Y, self.first, self.second)
 
     @classmethod
     def small(
-        cls, labels: Any, width: int, scale: float, *, seed: int = 0, learning_rate: Any = 1.0,
-        centred: bool = False,
+        cls, labels: Any, width: int, initial_std: float, *, seed: int = 0, learning_rate: Any = 1.0,
+        centring: str = "none",
     ) -> "UnconstrainedFeatures":  # fmt: skip
-        """A random balanced start: Gaussian last layer of standard deviation `scale`, features to match."""
-        k = _known("labels", whole("labels", labels, at_least=0, advice="Number classes from 0."))
+        """A random balanced start: last layer of standard deviation `initial_std`, features to match."""
+        k = known("labels", _classes(labels))
         if k.ndim != 1 or k.size == 0:
             raise argument_error("labels", "have the shape (n,), not empty", k.shape)
-        size = number("scale", scale, above=0, advice="Use e.g. 1e-3.")
+        size = number("initial_std", initial_std, above=0, at_most=1e70, advice="Use e.g. 1e-3.")
         rng, c = np.random.default_rng(count("seed", seed, at_least=0)), int(k.max()) + 1
-        second = size * rng.standard_normal((count("width", width), c))
-        if k.size < c or len(second) < c:
+        second = size * rng.standard_normal((count("width", width, at_most=10**6), c))
+        if c < 2:
+            raise argument_error("labels", "name two classes or more", c)
+        _check_present(k, c)
+        if len(second) < c:
             raise argument_error("width", f"be at least {c}, the number of classes", width)
         R, s, _ = np.linalg.svd(second, full_matrices=False)
         frame = np.linalg.qr(rng.standard_normal((k.size, c)))[0]
-        return cls(k, (frame * s) @ R.T, second, learning_rate, centred=centred)
+        return cls(k, (frame * s) @ R.T, second, learning_rate, centring=centring)
 
     def features(self, time: Any) -> Any:
         """Features up to a rotation of hidden directions, last two axes (sample, classes)."""
@@ -187,13 +192,7 @@ class UnconstrainedFeatures(Solution):
         return self.learning_rate * times(time) / self.first.shape[0]
 
 
-def _known(name: str, value: Any) -> Any:
-    if is_traced(value):
-        raise argument_error(name, "be known now", "a traced array", "Leave it out of the trace.")
-    return value
-
-
-def _check_shapes(labels: Any, first: Any, second: Any, rate: Any) -> None:
+def _check_shapes(labels: Any, first: Any, second: Any) -> None:
     if labels.ndim != 1 or labels.size == 0:
         raise argument_error("labels", "have the shape (n,), not empty", labels.shape)
     if first.ndim != 2 or first.shape[0] != labels.size or first.shape[1] < 1:
@@ -204,13 +203,15 @@ def _check_shapes(labels: Any, first: Any, second: Any, rate: Any) -> None:
             f"have the shape ({first.shape[1]}, classes) with two classes or more",
             second.shape,
         )
-    if np.shape(rate) != ():
-        raise argument_error("learning_rate", "be a single number", np.shape(rate))
-    present = np.bincount(labels.astype(int), minlength=second.shape[1])
-    if present.size > second.shape[1]:
+    if labels.max() >= second.shape[1]:
         raise argument_error(
             "labels", f"be below {second.shape[1]}, the classes of `second`", labels.max()
         )
+    _check_present(labels, second.shape[1])
+
+
+def _check_present(labels: Any, classes: int) -> None:
+    present = np.bincount(labels.astype(int), minlength=classes)
     if not present.all():
         k = int(np.argmin(present))
         raise argument_error(
@@ -218,18 +219,20 @@ def _check_shapes(labels: Any, first: Any, second: Any, rate: Any) -> None:
         )
 
 
+def _classes(labels: Any) -> Any:
+    return whole("labels", labels, at_least=0, at_most=10**6, advice="Number classes from 0.")
+
+
 def _check_balance(first: np.ndarray, second: np.ndarray) -> None:
     size = np.sum(first**2) + np.sum(second**2)
     if size == 0:
-        raise ArgumentError(
-            "`first` must not vanish: nothing grows then. Use a small random start."
+        raise argument_error(
+            "first",
+            "not vanish, nor `second`",
+            0.0,
+            "Nothing grows then: use a small random start.",
         )
-    imbalance = np.linalg.norm(second @ second.T - first.T @ first) / size
-    if not imbalance <= BALANCED:
-        raise AssumptionError(
-            f"The solution assumes a balanced start, H.T @ H = W @ W.T, but they differ by {imbalance:.2g} "
-            "of the squared norm of both. Use `UnconstrainedFeatures.small`, or simulate."
-        )
+    require_balanced((first, second), BALANCED)
     width, classes = second.shape
     if width < classes or np.linalg.matrix_rank(second) < classes:
         raise AssumptionError(

@@ -4,39 +4,61 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich.core import AssumptionError, argument_error, real, whole
+from lazyrich.core import AssumptionError, argument_error, count, known, moderate, whole
 from lazyrich.models import UnitKind, Units
 
+MAX_UNITS = 10**6
 
-def checked_units(units: Any) -> Units:
+
+def checked_units(units: Any, name: str = "units") -> Units:
     """The units of a layer as two float64 arrays of equal length."""
     if not isinstance(units, tuple) or len(units) != 2:
         raise argument_error(
-            "units", "be `Units(incoming, outgoing)`", units, "Use e.g. `network.units(weights)`."
+            name, "be `Units(incoming, outgoing)`", units, "Use e.g. `network.units(weights)`."
         )
-    u, v = (real("units", part, advice="Pass finite weights.") for part in units)
+    u, v = (moderate(name, part, size=1e100, advice="Pass finite weights.") for part in units)
     if u.ndim != 2 or v.ndim != 2 or len(u) != len(v) or len(u) < 1:
         raise argument_error(
-            "units", "have the shapes (units, N_u) and (units, N_v)", (u.shape, v.shape)
+            name, "have the shapes (units, N_u) and (units, N_v)", (u.shape, v.shape)
         )
     return Units(u, v)
 
 
 def vector(name: str, value: Any) -> tuple[float, ...]:
     """A list of numbers, hashable."""
-    array = real(name, value, advice="Pass one number for each unit.")
+    array = moderate(name, known(name, value), size=1e100, advice="Pass one number for each unit.")
     if array.ndim != 1:
         raise argument_error(name, "be a list of numbers", value, "Pass one for each unit.")
     return tuple(array.tolist())
 
 
+def unit_number(name: str, value: Any) -> int:
+    """The number of a unit, from 0 or, below 0, from the end."""
+    return count(name, value, at_least=-MAX_UNITS, at_most=MAX_UNITS, advice="Use -1 for the last.")
+
+
+def unit_count(value: Any) -> int:
+    """The argument `num_units`."""
+    return count("num_units", value, at_most=MAX_UNITS, advice="Pass how many units there are.")
+
+
+def unit_kind(kind: Any) -> UnitKind:
+    """The argument `kind`."""
+    if not isinstance(kind, UnitKind):
+        raise argument_error("kind", "be a `UnitKind`", kind, "Use e.g. `network.kinds[0]`.")
+    return kind
+
+
 def one_unit(name: str, unit: int, num_units: int) -> np.ndarray:
     """1 for one of the units, 0 for the others."""
+    num_units = unit_count(num_units)
     advice = f"There are {num_units} units, counted from 0; -1 is the last."
     index = whole(name, unit, at_least=-num_units, at_most=num_units - 1, advice=advice)
     if index.ndim != 0:
         raise argument_error(name, "be a single number", unit, advice)
-    return np.eye(num_units)[int(index)]
+    chosen = np.zeros(num_units)
+    chosen[int(index)] = 1
+    return chosen
 
 
 def require(what: str, lack: str) -> None:
@@ -47,7 +69,7 @@ def require(what: str, lack: str) -> None:
 
 def lacks_zero(kind: UnitKind) -> str:
     """What is missing for units that are silent at zero."""
-    if kind.has_zero:
+    if unit_kind(kind).has_zero:
         return ""
     return (
         "units that are silent without incoming weights, φ(z; 0) = 0; these are not, as sigmoid units and "
@@ -57,7 +79,7 @@ def lacks_zero(kind: UnitKind) -> str:
 
 def lacks_homogeneity(kind: UnitKind, factor: float) -> str:
     """What is missing for units proportional by a factor."""
-    if not kind.is_homogeneous:
+    if not unit_kind(kind).is_homogeneous:
         found = "not homogeneous" if kind.degree is None else f"homogeneous of degree {kind.degree}"
         return (
             f"units that are homogeneous of degree 1, φ(z; αu) = αφ(z; u); these are {found}. "
@@ -73,7 +95,7 @@ def lacks_homogeneity(kind: UnitKind, factor: float) -> str:
 
 def lacks_linearity(kind: UnitKind) -> str:
     """What is missing for units that depend on several others."""
-    if kind.linear:
+    if unit_kind(kind).linear:
         return ""
     return (
         "units that are linear in their incoming weights; these are not. Split a unit instead, which all "

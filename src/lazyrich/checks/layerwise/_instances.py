@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from lazyrich.checks._oracles import integrate
+
 TIMES = np.array([0.0, 0.1, 0.4, 1.0, 2.5, 6.0])
 
 
@@ -39,16 +41,6 @@ def slope(loss: Callable[[np.ndarray], float], weights: np.ndarray) -> np.ndarra
     return found
 
 
-def integrate(velocity: Callable[..., Any], start: Any, times: Any = TIMES) -> np.ndarray:
-    """A flow at given times, shape (time, weights), by Runge–Kutta of order 8."""
-    from scipy.integrate import solve_ivp
-
-    start = np.ravel(np.asarray(start, float))
-    solution = solve_ivp(velocity, (0, times[-1]), start, method="DOP853", t_eval=times,
-                         rtol=1e-12, atol=1e-14 * max(np.abs(start).max(), 1e-3))  # fmt: skip
-    return solution.y.T
-
-
 def integrate_modes(a: Any, b: Any, S: Any, variance: Any, times: Any = TIMES) -> np.ndarray:
     """Layers a and b of Eq. 6 over time, shape (time, 2, modes)."""
     a, b, S, variance = np.broadcast_arrays(np.atleast_1d(a), b, S, variance)
@@ -59,19 +51,6 @@ def integrate_modes(a: Any, b: Any, S: Any, variance: Any, times: Any = TIMES) -
         return np.concatenate([b * rest, a * rest])
 
     return integrate(velocity, np.concatenate([a, b]), times).reshape(len(times), 2, -1)
-
-
-def integrate_layers(C: np.ndarray, W1: np.ndarray, W2: np.ndarray, times: Any = TIMES) -> Any:
-    """Two layers on whitened inputs over time: W₁ and W₂, each with a leading axis for time."""
-    cut = W1.size
-
-    def velocity(t: float, flat: np.ndarray) -> np.ndarray:
-        U, V = flat[:cut].reshape(W1.shape), flat[cut:].reshape(W2.shape)
-        rest = C - U @ V
-        return np.concatenate([(rest @ V.T).ravel(), (U.T @ rest).ravel()])
-
-    flat = integrate(velocity, np.concatenate([W1.ravel(), W2.ravel()]), times)
-    return flat[:, :cut].reshape(-1, *W1.shape), flat[:, cut:].reshape(-1, *W2.shape)
 
 
 def extrapolated_descent(
@@ -89,9 +68,3 @@ def extrapolated_descent(
             row.append(row[-1] + (row[-1] - previous) / (2 ** (order + 1) - 1))
         table = row
     return table[-1]
-
-
-def gap(found: Any, exact: Any) -> float:
-    """Largest difference over the largest size."""
-    exact = np.asarray(exact)
-    return float(np.max(np.abs(found - exact)) / max(np.max(np.abs(exact)), 1e-300))

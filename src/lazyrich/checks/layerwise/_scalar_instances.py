@@ -1,10 +1,11 @@
 """Random networks with one input and one output, and their integrated flows."""
 
 import functools
-import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from lazyrich.checks._oracles import integrate
 
 FEATURES = 4
 """In every network, those without weights included: one shape, compiled once."""
@@ -49,8 +50,6 @@ class Instance(NamedTuple):
 
 
 def _integrate(a: np.ndarray, b: np.ndarray, S: float, Z: float) -> Instance:
-    from scipy.integrate import solve_ivp
-
     def velocity(t: float, state: np.ndarray) -> np.ndarray:
         first, second = state[: a.size], state[a.size : -1]
         force = first @ second / Z**2 - S / Z
@@ -60,13 +59,8 @@ def _integrate(a: np.ndarray, b: np.ndarray, S: float, Z: float) -> Instance:
     times = (
         np.array([0.0, 0.1, 0.4, 1.0, 2.0, 16.0]) * Z / root
     )  # at the last γ has its limit to 1e-13
-    states = [np.concatenate([a, b, [0.0]])]
-    for begin, end in itertools.pairwise(times):  # steps end there: no interpolation
-        span = solve_ivp(
-            velocity, (begin, end), states[-1], method="DOP853", rtol=1e-12, atol=1e-14
-        )
-        states.append(span.y[:, -1])
-    flow = np.array(states)
+    start = np.concatenate([a, b, [0.0]])
+    flow = integrate(velocity, start, times, atol=1e-14, interpolated=False)
     return Instance(a, b, S, Z, times, flow[:, : a.size], flow[:, a.size : -1], np.exp(flow[:, -1]))
 
 
@@ -127,9 +121,3 @@ def velocities(instance: Instance) -> tuple[np.ndarray, np.ndarray]:
     with jax.enable_x64(True):
         slopes = _gradient()(instance.a, instance.b, instance.target, instance.normalisation)
     return -np.asarray(slopes[0]), -np.asarray(slopes[1])
-
-
-def relative(found: Any, exact: Any) -> float:
-    """Largest difference, relative to the largest exact value."""
-    exact = np.asarray(exact)
-    return float(np.max(np.abs(np.asarray(found) - exact)) / np.max(np.abs(exact)))

@@ -3,7 +3,8 @@
 import numpy as np
 
 from lazyrich import models, theory
-from lazyrich.checks.layerwise._instances import TIMES, gap, half_loss, integrate, slope
+from lazyrich.checks._oracles import integrate, relative_gap
+from lazyrich.checks.layerwise._instances import TIMES, slope
 from lazyrich.core import CheckResult, check
 
 
@@ -36,14 +37,14 @@ def eq21() -> CheckResult:
     )
     X, p = _nodes()
     by_hand = [sum(theta[i] * phi for i, phi in enumerate(row)) for row in _hermite(X)]
-    errors = [gap(model.apply(theta[:, None], X)[:, 0], by_hand)]
+    errors = [relative_gap(model.apply(theta[:, None], X)[:, 0], by_hand)]
 
     def loss(theta: np.ndarray) -> float:
         return float(p @ (_hermite(X) @ (theta - S)) ** 2 / 2)
 
     variances = p @ _hermite(X) ** 2
     exact = integrate(lambda t, w: -slope(loss, w), theta, TIMES[:4])
-    errors.append(gap(theory.LinearModes(S, variances, theta).coefficients(TIMES[:4]), exact))
+    errors.append(relative_gap(theory.LinearModes(S, variances, theta).modes(TIMES[:4]), exact))
     return CheckResult(max(errors), 1e-9, len(by_hand) + exact.size)
 
 
@@ -72,8 +73,8 @@ def eq22() -> CheckResult:
             exact = sum(X[:, i] * a[i, j] * b[j] for i, j in np.argwhere(mask))
         twice = sum(X[:, i] * (a[i] @ b) for i, _ in np.argwhere(mask))
         weights = models.TwoLayerWeights(a, b[:, None])
-        errors.append(gap(models.Layerwise(mask).apply(weights, X)[:, 0], exact))
-        printed.append(gap(twice, exact))
+        errors.append(relative_gap(models.Layerwise(mask).apply(weights, X)[:, 0], exact))
+        printed.append(relative_gap(twice, exact))
     return CheckResult(
         max(errors), 1e-12, len(errors), printed_error=min(printed),
         correction="one sum, over the pairs (i, j) in V; with the second sum over j a linear network is p "
@@ -95,7 +96,10 @@ def eq23() -> CheckResult:
     errors = []
     for k in range(3):
         alone = model.apply(theta * (np.arange(3) == k)[:, None], X)[:, 0]
-        errors += [gap(X[:, k] * theta[k], alone), gap(X @ vectors[k, :, 0], alone)]
+        errors += [
+            relative_gap(X[:, k] * theta[k], alone),
+            relative_gap(X @ vectors[k, :, 0], alone),
+        ]
     return CheckResult(max(errors), 1e-13, len(errors))
 
 
@@ -118,7 +122,7 @@ def eq24() -> CheckResult:
             alone = model.apply(only, X)[:, 0]
             printed = sum(X[:, i] * W1[i, k] * b[k] * mask[i, k] for i in range(4))
             forms = (printed, X @ vectors[k, :, 0], values[k, :, 0])
-            errors += [gap(form, alone) for form in forms]
+            errors += [relative_gap(form, alone) for form in forms]
     return CheckResult(max(errors), 1e-13, len(errors))
 
 
@@ -133,7 +137,7 @@ def eq25() -> CheckResult:
     X = rng.standard_normal((5, 4))
     theta = rng.standard_normal((4, 2))
     linear = models.LinearModel(4, output_dimension=2)
-    errors = [gap(linear.neuron_features(theta).sum(axis=0), linear.coefficients(theta))]
+    errors = [relative_gap(linear.neuron_features(theta).sum(axis=0), linear.coefficients(theta))]
     nets = (
         models.Layerwise.diagonal(4),
         models.Layerwise.full(4, 6, 2),
@@ -143,7 +147,7 @@ def eq25() -> CheckResult:
         first, second = (rng.standard_normal(shape) for shape in model.shapes())
         weights = models.TwoLayerWeights(first, second)
         output = model.apply(weights, X)
-        errors.append(gap(model.neuron_feature_values(weights, X).sum(axis=0), output))
-        errors.append(gap(X @ model.neuron_features(weights).sum(axis=0), output))
-        errors.append(abs(half_loss(X @ model.coefficients(weights), output)))
+        errors.append(relative_gap(model.neuron_feature_values(weights, X).sum(axis=0), output))
+        errors.append(relative_gap(X @ model.neuron_features(weights).sum(axis=0), output))
+        errors.append(relative_gap(X @ model.coefficients(weights), output))
     return CheckResult(max(errors), 1e-12, len(errors))

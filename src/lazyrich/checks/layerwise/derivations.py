@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 
 from lazyrich import theory
+from lazyrich.checks._oracles import integrate, relative_gap
 from lazyrich.checks.layerwise._instances import (
     TIMES,
     extrapolated_descent,
-    gap,
     half_loss,
-    integrate,
     integrate_modes,
     slope,
     uncorrelated,
@@ -49,7 +48,7 @@ def eq26() -> CheckResult:
     for seed in SEEDS:
         _, variances, theta, S, _ = _linear(seed)
         limit = extrapolated_descent(lambda w, v=variances, S=S: v * (w - S), theta, 1.5)
-        errors.append(gap(theory.LinearModes(S, variances, theta).coefficients(1.5), limit))
+        errors.append(relative_gap(theory.LinearModes(S, variances, theta).modes(1.5), limit))
     return CheckResult(max(errors), 1e-9, len(errors))
 
 
@@ -60,7 +59,7 @@ def eq27() -> CheckResult:
     for seed in SEEDS:
         X, _, theta, S, velocity = _linear(seed)
         each = [slope(lambda w, x=x, S=S: float((x @ w - x @ S) ** 2 / 2), theta) for x in X]
-        errors.append(gap(-np.mean(each, axis=0), velocity))
+        errors.append(relative_gap(-np.mean(each, axis=0), velocity))
     return CheckResult(max(errors), 1e-12, len(errors))
 
 
@@ -70,9 +69,9 @@ def eq28() -> CheckResult:
     errors, printed = [], []
     for seed in SEEDS:
         X, _, theta, S, velocity = _linear(seed)
-        errors.append(gap(-np.mean(X * (X @ (theta - S))[:, None], axis=0), velocity))
+        errors.append(relative_gap(-np.mean(X * (X @ (theta - S))[:, None], axis=0), velocity))
         cut = (theta - S) * (np.arange(4) < 3)  # a width p = 3, one below d = 4
-        printed.append(gap(-np.mean(X * (X @ cut)[:, None], axis=0), velocity))
+        printed.append(relative_gap(-np.mean(X * (X @ cut)[:, None], axis=0), velocity))
     return CheckResult(
         max(errors), 1e-12, len(errors), printed_error=min(printed),
         correction="the sum over j runs to d, the number of inputs, not to p",
@@ -85,7 +84,7 @@ def eq29() -> CheckResult:
     errors = []
     for seed in SEEDS:
         _, variances, theta, S, velocity = _linear(seed)
-        errors.append(gap(-variances * (theta - S), velocity))
+        errors.append(relative_gap(-variances * (theta - S), velocity))
     return CheckResult(max(errors), 1e-12, len(errors))
 
 
@@ -99,9 +98,9 @@ def eq30() -> CheckResult:
     errors = []
     for seed in SEEDS:
         _, variances, theta, S, _ = _linear(seed)
-        path = integrate(lambda t, w, v=variances, S=S: -v * (w - S), theta)
+        path = integrate(lambda t, w, v=variances, S=S: -v * (w - S), theta, TIMES)
         fallen = np.log(np.abs(S - path)) - np.log(np.abs(S - theta))
-        errors.append(gap(fallen, -variances * TIMES[:, None]))
+        errors.append(relative_gap(fallen, -variances * TIMES[:, None]))
     return CheckResult(max(errors), 1e-9, len(errors))
 
 
@@ -115,8 +114,8 @@ def eq31() -> CheckResult:
     errors = []
     for seed in SEEDS:
         _, variances, _, S, _ = _linear(seed)
-        path = integrate(lambda t, w, v=variances, S=S: -v * (w - S), np.zeros(4)) / S
-        errors.append(gap(1 - np.exp(-variances * TIMES[:, None]), path))
+        path = integrate(lambda t, w, v=variances, S=S: -v * (w - S), np.zeros(4), TIMES) / S
+        errors.append(relative_gap(1 - np.exp(-variances * TIMES[:, None]), path))
     return CheckResult(max(errors), 1e-9, len(errors))
 
 
@@ -135,7 +134,9 @@ def eq32() -> CheckResult:
             return v * (w[0] * w[1] - S) * w[::-1]
 
         limit = extrapolated_descent(gradient, np.stack([a, b]), 1.0)
-        errors.append(gap(np.stack(theory.DiagonalNetwork(a, b, S, variances).layers(1.0)), limit))
+        errors.append(
+            relative_gap(np.stack(theory.DiagonalNetwork(a, b, S, variances).layers(1.0)), limit)
+        )
     return CheckResult(max(errors), 1e-9, len(errors))
 
 
@@ -146,7 +147,7 @@ def eq33() -> CheckResult:
     for seed in SEEDS:
         X, _, a, b, S, of_a, _ = _diagonal(seed)
         each = [slope(lambda w, x=x, b=b, S=S: float((x @ (w * b - S)) ** 2 / 2), a) for x in X]
-        errors.append(gap(-np.mean(each, axis=0), of_a))
+        errors.append(relative_gap(-np.mean(each, axis=0), of_a))
     return CheckResult(max(errors), 1e-12, len(errors))
 
 
@@ -156,7 +157,7 @@ def eq34() -> CheckResult:
     errors = []
     for seed in SEEDS:
         X, _, a, b, S, of_a, _ = _diagonal(seed)
-        errors.append(gap(-np.mean(b * X * (X @ (a * b - S))[:, None], axis=0), of_a))
+        errors.append(relative_gap(-np.mean(b * X * (X @ (a * b - S))[:, None], axis=0), of_a))
     return CheckResult(max(errors), 1e-12, len(errors))
 
 
@@ -166,7 +167,10 @@ def eq35() -> CheckResult:
     errors = []
     for seed in SEEDS:
         _, variances, a, b, S, of_a, of_b = _diagonal(seed)
-        errors += [gap(-b * variances * (a * b - S), of_a), gap(-a * variances * (a * b - S), of_b)]
+        errors += [
+            relative_gap(-b * variances * (a * b - S), of_a),
+            relative_gap(-a * variances * (a * b - S), of_b),
+        ]
     return CheckResult(max(errors), 1e-12, len(errors))
 
 
@@ -214,7 +218,7 @@ def _product_velocity(formula: Any, equal: bool = False) -> list[float]:
         exact = stencil @ path.prod(axis=1) / h
         a, b = path[4]
         rest = v * (S - a * b)
-        errors.append(gap(formula(a, b, S, v, b * rest, a * rest), exact))
+        errors.append(relative_gap(formula(a, b, S, v, b * rest, a * rest), exact))
     return errors
 
 
@@ -234,9 +238,9 @@ def eq39() -> CheckResult:
     v = np.array([0.7, 1.2, 0.4, 1.0, 0.9, 0.3])
     exact = integrate_modes(a, a, S, v).prod(axis=1)
     printed = S / (1 + (S / a**2 - 1) * np.exp(-2 * S * v * TIMES[:, None]))
-    library = theory.DiagonalNetwork(a, a, S, v).product(TIMES)
+    library = theory.DiagonalNetwork(a, a, S, v).modes(TIMES)
     errors = [np.max(np.abs(form / exact - 1)) for form in (printed, library)]
     no_target = integrate_modes(a, a, 0 * S, v).prod(axis=1)
-    errors.append(gap(theory.DiagonalNetwork(a, a, 0.0, v).product(TIMES), no_target))
-    errors.append(gap(a**2 / (1 + 2 * a**2 * v * TIMES[:, None]), no_target))
+    errors.append(relative_gap(theory.DiagonalNetwork(a, a, 0.0, v).modes(TIMES), no_target))
+    errors.append(relative_gap(a**2 / (1 + 2 * a**2 * v * TIMES[:, None]), no_target))
     return CheckResult(max(errors), 1e-9, 4 * exact.size)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich import tasks, theory
+from lazyrich import measures, tasks, theory
+from lazyrich.checks._oracles import integrate
 from lazyrich.core import CheckResult, check
 
 ALPHAS = (0.3, 0.6, 0.9)
@@ -26,8 +27,6 @@ def _flow(
     g: np.ndarray, weights: np.ndarray, target: np.ndarray, start: float, times: Any
 ) -> np.ndarray:
     """Products a_k b_k of gradient flow on ½ mean squared error over samples, by Runge–Kutta."""
-    from scipy.integrate import solve_ivp
-
     K = g.shape[1]
 
     def velocity(t: float, flat: np.ndarray) -> np.ndarray:
@@ -35,10 +34,8 @@ def _flow(
         slope = g.T @ (weights * (g @ (a * b) - target))
         return -np.concatenate([b * slope, a * slope])
 
-    span = (0, float(times[-1]))
-    begin = np.full(2 * K, math.sqrt(start))
-    flow = solve_ivp(velocity, span, begin, method="DOP853", t_eval=times, rtol=1e-12, atol=1e-14)
-    return (flow.y[:K] * flow.y[K:]).T
+    flow = integrate(velocity, np.full(2 * K, math.sqrt(start)), times, atol=1e-14)
+    return flow[:, :K] * flow[:, K:]
 
 
 @check(
@@ -54,7 +51,7 @@ def eq11() -> CheckResult:
         g, weights = _population(task)
         power = weights @ g**2
         model = theory.Emergence(task.frequencies, S, start)
-        times = np.linspace(0, 2 * float(model.emergence_times().time[-1]), 9)
+        times = np.linspace(0, 2 * float(model.saturation_time(0.5).time[-1]), 9)
         f = _flow(g, weights, S * g.sum(axis=1), start, times) @ g.T
         strengths = (f * weights) @ g / power
         losses = ((f - S * g.sum(axis=1)) ** 2 / 2) @ weights
@@ -101,7 +98,7 @@ def eq60() -> CheckResult:
 
 
 def _slope(resource: np.ndarray, loss: np.ndarray) -> float:
-    return float(np.polyfit(np.log(resource), np.log(loss), 1)[0])
+    return float(measures.power_law(resource, loss).exponent)
 
 
 @check(
@@ -146,7 +143,7 @@ def app_d1() -> CheckResult:
             direct = np.array(sums) / 2
             errors.append(1e4 * np.max(np.abs(shipped / direct - 1)))
             errors += [abs(_slope(xs, direct) - power), abs(float(law.exponent) - power)]
-            errors.append(abs(float(law.prefactor) * xs[-1] ** power / direct[-1] - 1))
+            errors.append(abs(float(law.constant) * xs[-1] ** power / direct[-1] - 1))
     return CheckResult(max(errors), 0.01, len(errors))
 
 
@@ -187,7 +184,7 @@ def app_d3() -> CheckResult:
             (
                 data,
                 [np.sum(t * p >= 7) for t in data],
-                model.loss_from_time(data),
+                model.loss(data),
                 -alpha / (alpha + 1),
             ),
         ):
@@ -234,8 +231,6 @@ def app_d4() -> CheckResult:
 
 def _built_flow(features: np.ndarray, target: np.ndarray) -> np.ndarray:
     """The weights a B of gradient flow on a model a B·e from a start of 1e-4, by Runge–Kutta to its end."""
-    from scipy.integrate import solve_ivp
-
     covariance = features.T @ features
 
     def velocity(t: float, flat: np.ndarray) -> np.ndarray:
@@ -244,5 +239,5 @@ def _built_flow(features: np.ndarray, target: np.ndarray) -> np.ndarray:
         return -np.concatenate([[B @ slope], a * slope])
 
     begin = np.concatenate([[1e-4], np.zeros(target.size)])
-    flow = solve_ivp(velocity, (0, 400), begin, method="DOP853", rtol=1e-10, atol=1e-12)
-    return flow.y[0, -1] * flow.y[1:, -1]
+    end = integrate(velocity, begin, 400, rtol=1e-10, atol=1e-12)
+    return end[0] * end[1:]

@@ -3,7 +3,8 @@
 import numpy as np
 
 from lazyrich import theory
-from lazyrich.checks.layerwise._instances import TIMES, gap, half_loss, integrate_layers, slope
+from lazyrich.checks._oracles import relative_gap, two_layer_flow
+from lazyrich.checks.layerwise._instances import TIMES, half_loss, slope
 from lazyrich.checks.layerwise._linear_instances import Aligned, aligned_cases, networks
 from lazyrich.core import CheckResult, check
 
@@ -18,14 +19,14 @@ def eq49() -> CheckResult:
     errors = []
     for a in aligned_cases():
         errors += [
-            gap(a.U.T @ a.P @ a.V, a.X.T @ a.Y / len(a.X)),
-            gap(a.U @ a.U.T, np.eye(len(a.P))),
+            relative_gap(a.U.T @ a.P @ a.V, a.X.T @ a.Y / len(a.X)),
+            relative_gap(a.U @ a.U.T, np.eye(len(a.P))),
         ]
         columns = a.U.T
-        errors.append(gap(columns @ a.P @ a.V, a.C))
+        errors.append(relative_gap(columns @ a.P @ a.V, a.C))
         # u_i and v_i of Eq. 12 are then columns of U and rows of V
         each = [columns[:, i] @ a.C @ a.V[i] for i in range(len(a.P))]
-        errors.append(gap(np.array(each), np.diag(a.P)))
+        errors.append(relative_gap(np.array(each), np.diag(a.P)))
     return CheckResult(max(errors), 1e-12, len(errors))
 
 
@@ -39,7 +40,7 @@ def eq50() -> CheckResult:
     errors = []
     for a in aligned_cases():
         errors.append(np.max(np.abs(a.W1.T @ a.W1 - a.W2 @ a.W2.T)))
-        one, two = integrate_layers(a.C, a.W1, a.W2)
+        one, two = two_layer_flow(a.C, a.W1, a.W2, TIMES)
         errors.append(np.max(np.abs(np.swapaxes(one, 1, 2) @ one - two @ np.swapaxes(two, 1, 2))))
     return CheckResult(max(errors), 1e-9, len(errors))
 
@@ -53,7 +54,7 @@ def eq51() -> CheckResult:
     """At the start both are A."""
     errors = []
     for a in aligned_cases():
-        errors += [gap(a.U @ a.W1 @ a.R.T, a.A), gap(a.R @ a.W2 @ a.V.T, a.A)]
+        errors += [relative_gap(a.U @ a.W1 @ a.R.T, a.A), relative_gap(a.R @ a.W2 @ a.V.T, a.A)]
     return CheckResult(max(errors), 1e-12, len(errors))
 
 
@@ -75,10 +76,10 @@ def eq52() -> CheckResult:
     for net in networks():
         moment, correlation = net.X.T @ net.X / 20, net.X.T @ net.Y / 20
         velocity = -moment @ net.W1 @ net.W2 @ net.W2.T + correlation @ net.W2.T
-        errors.append(gap(velocity, -net.of_W1))
+        errors.append(relative_gap(velocity, -net.of_W1))
     for a in aligned_cases():
         second = -a.W1 @ a.W2 @ a.W2.T + a.U.T @ a.P @ a.V @ a.W2.T
-        errors.append(gap(second, _velocities(a)[0]))
+        errors.append(relative_gap(second, _velocities(a)[0]))
     return CheckResult(max(errors), 1e-12, len(errors))
 
 
@@ -90,7 +91,7 @@ def eq53() -> CheckResult:
         exact = a.U @ _velocities(a)[0] @ a.R.T
         one, two = a.U @ a.W1 @ a.R.T, a.R @ a.W2 @ a.V.T
         written = -one @ two @ (a.V @ a.W2.T @ a.R.T) + (a.U @ a.U.T) @ a.P @ (a.V @ a.W2.T @ a.R.T)
-        errors.append(gap(written, exact))
+        errors.append(relative_gap(written, exact))
     return CheckResult(max(errors), 1e-12, len(errors))
 
 
@@ -102,7 +103,9 @@ def eq54() -> CheckResult:
     errors = []
     for a in aligned_cases():
         one, two = a.U @ a.W1 @ a.R.T, a.R @ a.W2 @ a.V.T
-        errors.append(gap(-one @ two @ two.T + a.P @ two.T, a.U @ _velocities(a)[0] @ a.R.T))
+        errors.append(
+            relative_gap(-one @ two @ two.T + a.P @ two.T, a.U @ _velocities(a)[0] @ a.R.T)
+        )
     return CheckResult(max(errors), 1e-12, len(errors))
 
 
@@ -116,7 +119,9 @@ def eq55() -> CheckResult:
     errors = []
     for a in aligned_cases():
         one, two = a.U @ a.W1 @ a.R.T, a.R @ a.W2 @ a.V.T
-        errors.append(gap(-one.T @ one @ two + one.T @ a.P, a.R @ _velocities(a)[1] @ a.V.T))
+        errors.append(
+            relative_gap(-one.T @ one @ two + one.T @ a.P, a.R @ _velocities(a)[1] @ a.V.T)
+        )
     return CheckResult(max(errors), 1e-12, len(errors))
 
 
@@ -129,7 +134,7 @@ def eq56() -> CheckResult:
     """The conserved matrix in that basis, the difference of the two, and what lies off the diagonal."""
     errors = []
     for a in aligned_cases():
-        W1, W2 = integrate_layers(a.C, a.W1, a.W2)
+        W1, W2 = two_layer_flow(a.C, a.W1, a.W2, TIMES)
         one, two = a.U @ W1 @ a.R.T, a.R @ W2 @ a.V.T
         kept = np.swapaxes(one, 1, 2) @ one - two @ np.swapaxes(two, 1, 2)
         rotated = a.R @ (np.swapaxes(W1, 1, 2) @ W1 - W2 @ np.swapaxes(W2, 1, 2)) @ a.R.T
@@ -140,7 +145,7 @@ def eq56() -> CheckResult:
 
 def _strengths(a: Aligned) -> np.ndarray:
     """The diagonal of the first layer in the basis of the modes over time, by integration."""
-    W1, _ = integrate_layers(a.C, a.W1, a.W2)
+    W1, _ = two_layer_flow(a.C, a.W1, a.W2, TIMES)
     return np.einsum("mi,tij,mj->tm", a.U, W1, a.R)
 
 
@@ -151,7 +156,7 @@ def eq57() -> CheckResult:
     for a in aligned_cases():
         alpha, rho = np.diag(a.A), np.diag(a.P)
         exact = np.diag(a.U @ _velocities(a)[0] @ a.R.T)
-        errors.append(gap(-(alpha**3) + rho * alpha, exact))
+        errors.append(relative_gap(-(alpha**3) + rho * alpha, exact))
     return CheckResult(max(errors), 1e-12, len(errors))
 
 
@@ -179,13 +184,16 @@ def eq59() -> CheckResult:
     """As a matrix; and the loss that follows."""
     errors = []
     for a in aligned_cases():
-        W1, W2 = integrate_layers(a.C, a.W1, a.W2)
+        W1, W2 = two_layer_flow(a.C, a.W1, a.W2, TIMES)
         power = np.mean(np.sum(a.Y**2, axis=1))
         network = theory.LinearNetworkModes.from_weights(
             a.C.T, [a.W1, a.W2], covariance=a.X.T @ a.X / len(a.X), output_power=power
         )
         losses = [half_loss(a.X @ one @ two, a.Y) for one, two in zip(W1, W2, strict=True)]
-        errors += [gap(network.product(TIMES), W1 @ W2), gap(network.loss(TIMES), losses)]
+        errors += [
+            relative_gap(network.product(TIMES), W1 @ W2),
+            relative_gap(network.loss(TIMES), losses),
+        ]
     return CheckResult(max(errors), 1e-9, len(errors))
 
 
@@ -198,12 +206,12 @@ def eq12() -> CheckResult:
     """The formula is for α² = uᵀW₁W₂v, as App. C.4 has it; Sec. 5.1 defines α as that product itself."""
     errors, printed = [], []
     for a in aligned_cases():
-        W1, W2 = integrate_layers(a.C, a.W1, a.W2)
+        W1, W2 = two_layer_flow(a.C, a.W1, a.W2, TIMES)
         product = np.einsum("mi,tij,mj->tm", a.U, W1 @ W2, a.V)  # u_iᵀ W₁W₂ v_i
         rho = np.diag(a.P)
         for form, found in ((product, errors), (product**2, printed)):
             sigmoid = 1 / (1 + (rho / form[0] - 1) * np.exp(-2 * rho * TIMES[:, None]))
-            found.append(gap(sigmoid, form / rho))
+            found.append(relative_gap(sigmoid, form / rho))
         modes = theory.LinearNetworkModes(a.C.T, product[0]).modes(TIMES)
         errors.append(np.max(np.abs(modes / product - 1)))
     return CheckResult(

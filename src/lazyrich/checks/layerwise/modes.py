@@ -3,11 +3,10 @@
 import numpy as np
 
 from lazyrich import theory
+from lazyrich.checks._oracles import integrate, relative_gap
 from lazyrich.checks.layerwise._instances import (
     TIMES,
-    gap,
     half_loss,
-    integrate,
     integrate_modes,
     slope,
     uncorrelated,
@@ -53,11 +52,11 @@ def eq6() -> CheckResult:
         rest = variances * (a * b - S)
         of_a = slope(lambda a, X=X, b=b, S=S: half_loss(X @ (a * b), X @ S), a)
         of_b = slope(lambda b, X=X, a=a, S=S: half_loss(X @ (a * b), X @ S), b)
-        errors += [gap(-b * rest, -of_a), gap(-a * rest, -of_b)]
+        errors += [relative_gap(-b * rest, -of_a), relative_gap(-a * rest, -of_b)]
     a, b, S, variances = _modes()
     exact = integrate_modes(a, b, S, variances)
     first, second = theory.DiagonalNetwork(a, b, S, variances).layers(TIMES)
-    errors += [gap(first, exact[:, 0]), gap(second, exact[:, 1])]
+    errors += [relative_gap(first, exact[:, 0]), relative_gap(second, exact[:, 1])]
     return CheckResult(max(errors), 1e-9, 8 + 2 * exact[:, 0].size)
 
 
@@ -73,9 +72,9 @@ def eq7() -> CheckResult:
         X, variances = uncorrelated(seed, 4)
         theta, S = np.random.default_rng(seed).standard_normal((2, 4))
         found = slope(lambda w, X=X, S=S: half_loss(X @ w, X @ S), theta)
-        errors.append(gap(-variances * (theta - S), -found))
-        exact = integrate(lambda t, w, v=variances, S=S: -v * (w - S), theta)
-        errors.append(gap(theory.LinearModes(S, variances, theta).coefficients(TIMES), exact))
+        errors.append(relative_gap(-variances * (theta - S), -found))
+        exact = integrate(lambda t, w, v=variances, S=S: -v * (w - S), theta, TIMES)
+        errors.append(relative_gap(theory.LinearModes(S, variances, theta).modes(TIMES), exact))
     return CheckResult(max(errors), 1e-9, len(errors))
 
 
@@ -89,8 +88,8 @@ def eq8() -> CheckResult:
     a, b, S, variances = _modes()
     path = integrate_modes(a, b, S, variances)
     found = path[:, 0] ** 2 - path[:, 1] ** 2
-    kept = theory.DiagonalNetwork(a, b, S, variances).conserved
-    return CheckResult(gap(found, np.broadcast_to(kept, found.shape)), 1e-9, found.size)
+    kept = -theory.DiagonalNetwork(a, b, S, variances).conserved
+    return CheckResult(relative_gap(found, np.broadcast_to(kept, found.shape)), 1e-9, found.size)
 
 
 @check(
@@ -106,8 +105,8 @@ def eq9() -> CheckResult:
     printed = 1 / (1 + (S / sizes**2 - 1) * np.exp(-2 * S * variances * TIMES[:, None]))
     network = theory.DiagonalNetwork(sizes, sizes, S, variances)
     # small modes are compared by their own size
-    errors = [np.max(np.abs(form / exact - 1)) for form in (printed, network.product(TIMES) / S)]
-    errors += [gap(network.product(0.0), sizes**2), gap(network.product(1e6), S)]
+    errors = [np.max(np.abs(form / exact - 1)) for form in (printed, network.modes(TIMES) / S)]
+    errors += [relative_gap(network.modes(0.0), sizes**2), relative_gap(network.modes(1e6), S)]
     return CheckResult(max(errors), 1e-9, 2 * exact.size + 2)
 
 
@@ -119,10 +118,10 @@ def eq9() -> CheckResult:
 def eq10() -> CheckResult:
     """Targets of either sign."""
     S, variances = np.array([1.0, -0.6, 3.0]), np.array([0.5, 0.2, 1.4])
-    exact = integrate(lambda t, w: -variances * (w - S), np.zeros(3)) / S
+    exact = integrate(lambda t, w: -variances * (w - S), np.zeros(3), TIMES) / S
     printed = -np.expm1(-variances * TIMES[:, None])
     errors = [
-        gap(printed, exact),
-        gap(theory.LinearModes(S, variances).coefficients(TIMES) / S, exact),
+        relative_gap(printed, exact),
+        relative_gap(theory.LinearModes(S, variances).modes(TIMES) / S, exact),
     ]
     return CheckResult(max(errors), 1e-9, 2 * exact.size)

@@ -21,7 +21,7 @@ class _OneLayer:
         task = tasks.DigitClassification(8, 8, source="packaged")
         self.network = models.MLP((task.input_dimension, 20, 10), activation)
         self.training = simulate.Classification(
-            self.network, task, self.network.lecun(), probe=8, frozen=ARRAYS[other]
+            self.network, task, self.network.lecun(), kernel_samples=8, frozen=ARRAYS[other]
         )
         self.learning = ARRAYS[layer]
 
@@ -52,7 +52,7 @@ class _OneLayer:
         weights, data = self.training.start(0)
         arrays = _arrays(weights)
         values, vectors = np.linalg.eigh(self.kernel(arrays, data.inputs))
-        miss = vectors.T @ (self.outputs(arrays, data.inputs) - data.labels).ravel()
+        miss = vectors.T @ (self.outputs(arrays, data.inputs) - data.targets).ravel()
         run = simulate.gradient_descent(self.training, STEPS, learning_rate=RATE, seeds=[0])
         shrink = (1 - 2 * RATE / miss.size * values) ** np.array(STEPS)[:, None]
         predicted = np.mean((shrink * miss) ** 2, axis=1)

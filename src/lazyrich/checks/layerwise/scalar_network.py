@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from lazyrich import theory
+from lazyrich.checks._oracles import relative_gap
 from lazyrich.checks.layerwise._scalar_instances import (
     Instance,
     extreme_instances,
     instances,
-    relative,
     signed_instances,
     velocities,
 )
@@ -38,7 +38,7 @@ def _forward(instance: Instance) -> np.ndarray:
 
 def _outputs_error() -> float:
     return max(
-        relative(np.outer(case.solution.output(case.times), _inputs()), _forward(case))
+        relative_gap(np.outer(case.solution.output(case.times), _inputs()), _forward(case))
         for case in instances()
     )
 
@@ -61,7 +61,9 @@ def eq72() -> CheckResult:
     errors = []
     for case in instances():
         residual = _forward(case) - case.target * _inputs()
-        errors.append(relative(case.solution.loss(case.times), np.mean(residual**2, axis=1) / 2))
+        errors.append(
+            relative_gap(case.solution.loss(case.times), np.mean(residual**2, axis=1) / 2)
+        )
     return CheckResult(max(errors), 1e-9, len(errors))
 
 
@@ -77,17 +79,19 @@ def _mode_rates(case: Instance, sign: int) -> tuple[np.ndarray, np.ndarray]:
 def eq16() -> CheckResult:
     """Weights ±1 at the start. Twice the printed right side, since da²/dt = 2a·da/dt."""
     pairs = [_mode_rates(case, sign) for case in signed_instances() for sign in (1, -1)]
-    errors = [relative(2 * right, left) for left, right in pairs]
+    errors = [relative_gap(2 * right, left) for left, right in pairs]
     for case in signed_instances():
         h = case.a * case.b / case.normalisation
         mode = case.first * case.second > 0
-        errors.append(relative(case.solution.aligned(case.times), np.sum(h, axis=1, where=mode)))
         errors.append(
-            relative(case.solution.anti_aligned(case.times), np.sum(h, axis=1, where=~mode))
+            relative_gap(case.solution.aligned(case.times), np.sum(h, axis=1, where=mode))
+        )
+        errors.append(
+            relative_gap(case.solution.anti_aligned(case.times), np.sum(h, axis=1, where=~mode))
         )
     return CheckResult(
         max(errors), 1e-9, len(errors),
-        printed_error=min(relative(right, left) for left, right in pairs),
+        printed_error=min(relative_gap(right, left) for left, right in pairs),
         correction="a factor 2 is lost: the square of a weight changes by 2a·da/dt",
     )  # fmt: skip
 
@@ -107,12 +111,12 @@ def eq17() -> CheckResult:
     errors, printed = [], []
     for case in signed_instances():
         _, spread, theta_rate, _ = _theta_and_spread(case)
-        errors.append(relative(-2 * spread * case.force, theta_rate))
-        errors.append(relative(case.solution.spread(case.times), spread))
-        printed.append(relative(-spread * case.force, theta_rate))
+        errors.append(relative_gap(-2 * spread * case.force, theta_rate))
+        errors.append(relative_gap(case.solution.spread(case.times), spread))
+        printed.append(relative_gap(-spread * case.force, theta_rate))
     for case in instances():
         _, _, theta_rate, _ = _theta_and_spread(case)
-        errors.append(relative(-2 * case.solution.spread(case.times) * case.force, theta_rate))
+        errors.append(relative_gap(-2 * case.solution.spread(case.times) * case.force, theta_rate))
     return CheckResult(
         max(errors), 1e-9, len(errors), printed_error=min(printed),
         correction="a factor 2 is lost, as in Eq. 16",
@@ -125,12 +129,12 @@ def eq18() -> CheckResult:
     errors, printed = [], []
     for case in signed_instances():
         theta, _, _, spread_rate = _theta_and_spread(case)
-        errors.append(relative(-2 * theta * case.force, spread_rate))
-        printed.append(relative(-theta * case.force, spread_rate))
+        errors.append(relative_gap(-2 * theta * case.force, spread_rate))
+        printed.append(relative_gap(-theta * case.force, spread_rate))
     for case in instances():
         a_rate, b_rate = velocities(case)
         exact = np.sum(case.a * a_rate + case.b * b_rate, axis=1) / case.normalisation
-        errors.append(relative(-2 * case.solution.output(case.times) * case.force, exact))
+        errors.append(relative_gap(-2 * case.solution.output(case.times) * case.force, exact))
     return CheckResult(
         max(errors), 1e-9, len(errors), printed_error=min(printed),
         correction="a factor 2 is lost, as in Eq. 16",
@@ -221,7 +225,7 @@ def eq89() -> CheckResult:
 def eq73() -> CheckResult:
     """With the right γ."""
     cases = (*instances(), *extreme_instances())
-    errors = [relative(case.solution.first_layer(case.times), case.a) for case in cases]
+    errors = [relative_gap(case.solution.layers(case.times)[0], case.a) for case in cases]
     return CheckResult(max(errors), 1e-9, len(errors))
 
 
@@ -229,7 +233,7 @@ def eq73() -> CheckResult:
 def eq74() -> CheckResult:
     """With the right γ."""
     cases = (*instances(), *extreme_instances())
-    errors = [relative(case.solution.second_layer(case.times), case.b) for case in cases]
+    errors = [relative_gap(case.solution.layers(case.times)[1], case.b) for case in cases]
     return CheckResult(max(errors), 1e-9, len(errors))
 
 
@@ -243,9 +247,9 @@ def printed_growth(case: Instance, exponent: float) -> np.ndarray:
 
 def _growth_errors() -> tuple[float, float]:
     """Errors of the library's γ and of the printed one with 2 in the exponent; and of the printed one."""
-    right = [relative(case.solution.growth(case.times), case.gamma) for case in instances()]
-    right += [relative(printed_growth(case, 2), case.gamma) for case in instances()]
-    printed = [relative(printed_growth(case, 4), case.gamma) for case in instances()]
+    right = [relative_gap(case.solution.growth(case.times), case.gamma) for case in instances()]
+    right += [relative_gap(printed_growth(case, 2), case.gamma) for case in instances()]
+    printed = [relative_gap(printed_growth(case, 4), case.gamma) for case in instances()]
     return max(right), min(printed)
 
 
@@ -275,14 +279,14 @@ def thm_h1() -> CheckResult:
     errors, printed = [], []
     for case in (*instances(), *extreme_instances()):
         network = case.solution
-        found = np.stack([network.first_layer(case.times), network.second_layer(case.times)])
-        errors.append(relative(found, np.stack([case.a, case.b])))
+        found = np.stack(network.layers(case.times))
+        errors.append(relative_gap(found, np.stack([case.a, case.b])))
         steps = np.diff(network.growth(case.times)) * np.sign(case.target - case.sums[0])
         errors.append(float(np.max(-steps, initial=0.0)))
     for case in instances():
         root = np.sqrt(printed_growth(case, 4))[:, None]
         p, q = (case.first + case.second) / 2, (case.first - case.second) / 2
-        printed.append(relative(p * root + q / root, case.a))
+        printed.append(relative_gap(p * root + q / root, case.a))
     return CheckResult(
         max(errors), 1e-9, len(errors), printed_error=min(printed),
         correction="γ runs twice too fast: 2 in place of 4 in the exponent of Eq. 75",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lazyrich import groups
+from lazyrich.checks.li2._lazy_instances import group_data
 
 SQUARE = (lambda x: x**2, lambda x: 2 * x)
 ACTIVATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
@@ -28,12 +29,29 @@ def all_groups() -> "tuple[groups.Group, ...]":
     )  # fmt: skip
 
 
+@functools.cache
+def large_groups() -> "tuple[groups.Group, ...]":
+    """Of orders around a hundred: cyclic, odd and even, products, and five that are not Abelian.
+
+    The last ones have irreps of dimension 3, 4, and both, and of quotients by cyclic factors.
+    """
+    Z = groups.cyclic
+    return (
+        Z(96), Z(97), groups.product(*[Z(3)] * 4), groups.product(*[Z(2)] * 7), groups.dihedral(60),
+        groups.dicyclic(24), groups.product(groups.symmetric(4), Z(8)), groups.product(_affine(), Z(9)),
+        groups.product(groups.alternating(5), Z(2)),
+    )  # fmt: skip
+
+
+def _affine() -> "groups.Group":
+    """The 20 maps x → ax + b of the numbers modulo 5, which have an irrep of dimension 4."""
+    return groups.semidirect(groups.cyclic(5), groups.cyclic(4), lambda h, n: n * 2 ** int(h) % 5)
+
+
 def dense(group: "groups.Group") -> tuple[np.ndarray, np.ndarray]:
     """One-hot inputs of all pairs and centred one-hot targets."""
-    M = group.order
-    a, b = np.divmod(np.arange(M * M), M)
-    X = np.concatenate([np.eye(M)[a], np.eye(M)[b]], axis=1)
-    return X, np.eye(M)[group.table[a, b]] - 1 / M
+    X, Y = group_data(group)
+    return X, Y - 1 / group.order
 
 
 def plain_energy(X: np.ndarray, Y: np.ndarray, w: Any, sigma: Callable[[Any], Any]) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from lazyrich import simulate, theory
+from lazyrich import measures, simulate, theory
 from lazyrich.core import CheckResult, check
 
 CASES: list[tuple[list[float], float]] = [
@@ -78,8 +78,8 @@ def eq41() -> CheckResult:
     errors = []
     for mu, a in CASES:
         nodes, p = _nodes(mu, a)
-        errors.append(abs(nodes.expected() / _inclusion_exclusion(p) - 1))
-        errors.append(abs(nodes.expected() / _collected(p, 1.0) - 1))
+        errors.append(abs(nodes.expected / _inclusion_exclusion(p) - 1))
+        errors.append(abs(nodes.expected / _collected(p, 1.0) - 1))
     return CheckResult(max(errors), 1e-10, len(errors))
 
 
@@ -194,7 +194,7 @@ def thm8() -> CheckResult:
     alpha = np.random.default_rng(9).exponential(size=(trials, 4, 4)) ** (-1 / a)
     starts = 0.1 * alpha / np.linalg.norm(alpha, axis=-1, keepdims=True)
     ends = simulate.sequential_muon(lambda w: mu * w**2, starts, num_steps=200)
-    errors = [float(np.mean(simulate.collection_times(ends.argmax(-1), 4))) / 4 - 1]
+    errors = [float(np.mean(measures.collection_times(ends.argmax(-1), 4))) / 4 - 1]
     errors.append(float(np.mean(ends.max(axis=-1) < 0.9)))  # nodes that have not arrived
     nodes = theory.NodesToCollect(mu, a)
     return CheckResult(

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from lazyrich import groups, theory
+from lazyrich.checks._oracles import relative_gap
 from lazyrich.core import CheckResult, check
 
 
@@ -201,9 +202,9 @@ def _new_node_error(group: Any, F: Any, R: Any, P: Any, eta: float, energy: Any,
     gradient = np.concatenate([back.sum(axis=1), back.sum(axis=0)])
     value = 0.5 * np.sum((R.T @ f) ** 2)
     return max(
-        np.max(np.abs(G - formula)) / np.max(np.abs(G)),
-        np.max(np.abs(energy.gradient(w) - gradient)) / np.max(np.abs(gradient)),
-        abs(energy.energy(w) / value - 1),
+        relative_gap(formula, G),
+        relative_gap(energy.gradient(w), gradient),
+        abs(energy.value(w) / value - 1),
     )
 
 
@@ -215,5 +216,5 @@ def _maxima_error(energy: "theory.ModulatedEnergy", rng: Any) -> float:
         g = energy.gradient(w)
         w = w + g / np.linalg.norm(g, axis=1, keepdims=True)
     w /= np.linalg.norm(w, axis=1, keepdims=True)
-    listed = energy.maxima().energies
-    return float(np.max(np.min(np.abs(energy.energy(w)[:, None] / listed - 1), axis=1)))
+    listed = energy.maxima.energies
+    return float(np.max(np.min(np.abs(energy.value(w)[:, None] / listed - 1), axis=1)))

@@ -3,6 +3,7 @@
 import numpy as np
 
 from lazyrich import theory
+from lazyrich.checks._oracles import integrate
 from lazyrich.checks.li2._lazy_instances import (
     Instance,
     distance,
@@ -14,8 +15,8 @@ from lazyrich.checks.li2._lazy_instances import (
 from lazyrich.core import CheckResult, check
 
 
-def _readout(i: Instance, decay: float = 0.0, scale: float = 1.0) -> "theory.LazyReadout":
-    return theory.LazyReadout(*i, decay=decay, output_scale=scale, centred=False)
+def _readout(i: Instance, ridge: float = 0.0, scale: float = 1.0) -> "theory.LazyReadout":
+    return theory.LazyReadout(*i, ridge=ridge, output_scale=scale, centring="none")
 
 
 def _small(i: Instance, alpha: float) -> Instance:
@@ -38,8 +39,6 @@ def _unit_rate(i: Instance) -> Instance:
 )
 def eq56() -> CheckResult:
     """Eq. 50–52 and 56; also with fewer samples than nodes, where the Gram matrix is singular."""
-    from scipy.integrate import solve_ivp
-
     errors, times = [], np.linspace(0, 3, 4)
     for number, raw in enumerate(instances()):
         i, decay, scale = _unit_rate(raw), (0.0, 0.2, 1.0)[number % 3], (1.0, 2.0)[number % 2]
@@ -49,10 +48,7 @@ def eq56() -> CheckResult:
             v = v.reshape(V.shape)
             return (b * F.T @ (Y - b * F @ v) - d * v).ravel()
 
-        run = solve_ivp(
-            velocity, (0, 3), V.ravel(), method="DOP853", t_eval=times, rtol=1e-12, atol=1e-13
-        )
-        exact = run.y.T.reshape(-1, *V.shape)
+        exact = integrate(velocity, V, times, atol=1e-13).reshape(-1, *V.shape)
         errors.append(distance(_readout(i, decay, scale).weights(times), exact))
     return CheckResult(max(errors), 1e-10, len(errors))
 
@@ -74,7 +70,7 @@ def prop1() -> CheckResult:
         V = alpha * rng.standard_normal((4000, K, M))
         G = np.einsum("snm,skm->snk", Y - np.einsum("nk,skm->snm", i.features, V), V)
         measured = np.sqrt(np.mean(np.sum(G**2, axis=(1, 2))))
-        expected = theory.initial_gradient_norm(i.features, Y, alpha, centred=False)
+        expected = theory.initial_gradient_norm(i.features, Y, alpha, centring="none")
         shipped.append(abs(expected / measured - 1))
         printed.append(measured / (alpha * np.sqrt(K * M)))
     return CheckResult(
@@ -315,7 +311,7 @@ def eq4() -> CheckResult:
         i, decay = _unit_rate(raw), 0.3
         exact, readout = _ridge(i, decay), _readout(i, decay)
         left, right = _resolvents(i, decay)
-        V = theory.ridge_readout(i.features, i.targets, decay, centred=False)
+        V = theory.ridge_readout(i.features, i.targets, decay, centring="none")
         errors += [
             distance(readout.limit().gradient, exact),
             distance(decay * left @ _signal(i) @ right, exact),

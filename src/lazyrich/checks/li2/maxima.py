@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from lazyrich import groups, quantities, theory
+from lazyrich.checks._oracles import relative_gap
 from lazyrich.checks.li2._energy_instances import (
     all_groups,
     dense,
@@ -28,7 +29,7 @@ def _at_maxima(group: Any) -> tuple[list[float], list[float]]:
         curvature = features.curvature(w)
         errors += [
             np.max(np.abs(energy / family.energy - 1)),
-            np.max(np.abs(gradient - along)) / np.max(np.abs(gradient)),
+            relative_gap(along, gradient),
             np.max(curvature.num_positive)
             + np.max(np.abs(curvature.num_flat - family.flat_directions)),
         ]

@@ -17,7 +17,7 @@ def eq68() -> CheckResult:
     errors, printed, beta, h = [], [], 3.0, 1e-5
     for i in instances():
         F, Y, V = i
-        terms = theory.LazyReadout(F, Y, V, output_scale=beta, centred=False).expansion()
+        terms = theory.LazyReadout(F, Y, V, output_scale=beta, centring="none").expansion()
         rng = np.random.default_rng(0)
         D = rng.standard_normal(F.shape)
         losses = [np.sum((Y - beta * (F + k * h * D) @ V) ** 2) / 2 for k in (1, -1)]
@@ -53,9 +53,9 @@ def eq69() -> CheckResult:
             A = beta**2 * F.T @ F + decay * np.eye(F.shape[1])
             V = np.linalg.solve(A, beta * F.T @ Y)
             exact = beta * (Y - beta * F @ V) @ V.T
-            scaled = theory.LazyReadout(F, Y, V0, decay, beta, centred=False).limit().gradient
-            same = theory.LazyReadout(F, Y, V0, decay / beta**2, centred=False).limit().gradient
-            plain = theory.LazyReadout(F, Y, V0, decay, centred=False).limit().gradient
+            scaled = theory.LazyReadout(F, Y, V0, decay, beta, centring="none").limit().gradient
+            same = theory.LazyReadout(F, Y, V0, decay / beta**2, centring="none").limit().gradient
+            plain = theory.LazyReadout(F, Y, V0, decay, centring="none").limit().gradient
             errors += [distance(scaled, exact), distance(same, exact)]
             printed.append(distance(plain / beta**2, exact))
     return CheckResult(

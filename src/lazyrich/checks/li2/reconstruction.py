@@ -27,7 +27,7 @@ def thm3() -> CheckResult:
     for group in _small():
         target = theory.TargetReconstruction(group)
         nodes = target.nodes("conjugate", seed=3)
-        errors.append(np.sqrt(target.error(nodes)) * 1e-4)  # a condition number of the nodes enters
+        errors.append(np.sqrt(target.error(nodes)))
         errors.append(
             abs(nodes.shape[1] - target.num_nodes) + max(0, target.num_nodes - target.bound)
         )
@@ -85,7 +85,7 @@ def sec4_4() -> CheckResult:
         second = equal[M:, :half] + 0.1 * other[M:, :half]  # other nodes of the same irreps
         changed = equal.copy()
         changed[M:] = np.concatenate([second, -second], axis=1)
-        errors.append(np.sqrt(target.error(changed)) * 1e-4)  # small changes make a bad condition
+        errors.append(np.sqrt(target.error(changed)))
         if (
             group.element_orders.max() > 2
         ):  # else every matrix of the regular representation is symmetric
@@ -93,5 +93,5 @@ def sec4_4() -> CheckResult:
             errors.append(max(0.0, 0.1 - target.error(equal)))
     reason = "real symmetric matrices do not span the regular representation; up to half is missed"
     return CheckResult(
-        max(errors), 1e-10, len(errors), printed_error=min(printed), correction=reason
+        max(errors), 1e-12, len(errors), printed_error=min(printed), correction=reason
     )

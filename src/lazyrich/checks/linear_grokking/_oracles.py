@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from lazyrich.checks._oracles import integrate
+
 
 def training_set(seed: int, dimension: int, num_samples: int) -> tuple[np.ndarray, np.ndarray]:
     """Inputs, shape (N, d), and a difference D₀ of length about 1, shape (d,)."""
@@ -14,17 +16,12 @@ def training_set(seed: int, dimension: int, num_samples: int) -> tuple[np.ndarra
 
 def integrated_flow(inputs: np.ndarray, start: np.ndarray, rate: float, times: Any) -> np.ndarray:
     """Gradient flow of the sample loss by a Runge–Kutta method, shape (time, d)."""
-    from scipy.integrate import solve_ivp
 
     def velocity(t: float, D: np.ndarray) -> np.ndarray:
         residuals = inputs @ D
         return -rate * 2 * inputs.T @ residuals / len(inputs)
 
-    span = (0.0, float(np.max(times)))
-    solution = solve_ivp(
-        velocity, span, start, method="DOP853", t_eval=times, rtol=1e-13, atol=1e-16
-    )
-    return solution.y.T
+    return integrate(velocity, start, times, rtol=1e-13, atol=1e-16)
 
 
 def log_loss(aspect_ratio: float, s: Any, *, weighted: bool) -> Any:
@@ -66,30 +63,19 @@ def integrated_decay(
     sigma: np.ndarray, start: np.ndarray, teacher: np.ndarray, decay: float, rate: float, times: Any
 ) -> np.ndarray:
     """Ḋ = −2η(Σ + γ/2)D − ηγT by a Runge–Kutta method, shape (time, d, 1)."""
-    from scipy.integrate import solve_ivp
 
     def velocity(t: float, D: np.ndarray) -> np.ndarray:
         return -2 * rate * (sigma @ D + decay / 2 * D) - rate * decay * teacher[:, 0]
 
-    solution = solve_ivp(
-        velocity, (0, float(np.max(times))), start[:, 0], method="DOP853", t_eval=times,
-        rtol=1e-13, atol=1e-15,
-    )  # fmt: skip
-    return solution.y.T[..., None]
+    return integrate(velocity, start, times, rtol=1e-13, atol=1e-15)[..., None]
 
 
 def integrated_modes(
     nu: np.ndarray, decay: float, rate: float, times: Any, *, student: float, teacher: float
 ) -> np.ndarray:
     """The same for modes with eigenvalues ν, shape (time, mode)."""
-    from scipy.integrate import solve_ivp
 
     def velocity(t: float, D: np.ndarray) -> np.ndarray:
         return -2 * rate * (nu + decay / 2) * D - rate * decay * teacher
 
-    start = np.full(nu.size, student - teacher)
-    solution = solve_ivp(
-        velocity, (0, float(np.max(times))), start, method="DOP853", t_eval=times,
-        rtol=1e-12, atol=1e-14,
-    )  # fmt: skip
-    return solution.y.T
+    return integrate(velocity, np.full(nu.size, student - teacher), times, atol=1e-14)

@@ -146,7 +146,7 @@ def eq15() -> CheckResult:
             error = found.std(ddof=1) / np.sqrt(runs)
             scores.append(abs(found.mean() - right) / error)
             printed.append(abs(found.mean() - form) / error)
-    scores += [abs(_saturation_delay(ratio) - 1) / 1e-3 for ratio in (0.2, 0.5)]
+    scores += [abs(_decay_limit_delay(ratio) - 1) / 1e-3 for ratio in (0.2, 0.5)]
     return CheckResult(
         max(scores), 4.5, len(scores), printed_error=min(printed),
         correction="the limits are γ²/8(1 − λ) and γ²/8(1 − λ)³ for small γ: printed twice as large. The "
@@ -155,12 +155,12 @@ def eq15() -> CheckResult:
     )  # fmt: skip
 
 
-def _saturation_delay(ratio: float) -> float:
+def _decay_limit_delay(ratio: float) -> float:
     """Delay between the losses falling to 10⁶ times their limits, over Eq. 15, extrapolated to γ = 0."""
     from scipy.optimize import brentq
 
     stated = math.log(1 + math.sqrt(ratio)) / (2 * (1 - math.sqrt(ratio)) ** 2)
-    if abs(theory.LinearGrokking(ratio).saturation_delay() / stated - 1) > 1e-12:
+    if abs(theory.LateGrokking(ratio).decay_limit_delay() / stated - 1) > 1e-12:
         return math.inf  # the library's form is not the printed one
     shares = []
     for decay in (1e-60, 1e-120):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from lazyrich import theory
+from lazyrich.checks._oracles import relative_gap
 from lazyrich.checks.linear_grokking import _oracles
 from lazyrich.core import CheckResult, check
 
@@ -38,7 +39,7 @@ def eq3() -> CheckResult:
                 step = np.asarray(S - eta * jax.grad(lambda S: objective(S, decay=gamma))(S)) - T
             D, sigma = S - T, X.T @ X / num_samples
             printed = D - 2 * eta / d_out * sigma @ D - eta * gamma / d_out * (D + T)
-            errors += [_relative(2 / d_out * sigma @ D, slope), _relative(printed, step)]
+            errors += [relative_gap(2 / d_out * sigma @ D, slope), relative_gap(printed, step)]
     return CheckResult(max(errors), 1e-13, len(errors))
 
 
@@ -55,7 +56,7 @@ def eq4() -> CheckResult:
         X, D0 = _oracles.training_set(seed, d, num_samples)
         flow = theory.LinearFlow(X.T @ X / num_samples, D0, RATE)
         errors.append(
-            _relative(flow.difference(times), _oracles.integrated_flow(X, D0, RATE, times))
+            relative_gap(flow.difference(times), _oracles.integrated_flow(X, D0, RATE, times))
         )
     return CheckResult(max(errors), 1e-10, len(errors) * len(times))
 
@@ -77,7 +78,3 @@ def eq5() -> CheckResult:
         errors.append(np.max(np.abs(flow.train_loss(times) - train)) / train[0])
         errors.append(np.max(np.abs(flow.test_loss(times) - test)) / test[0])
     return CheckResult(max(errors), 1e-10, len(errors) * len(times))
-
-
-def _relative(found: np.ndarray, expected: np.ndarray) -> float:
-    return float(np.max(np.abs(found - expected)) / np.max(np.abs(expected)))

@@ -66,7 +66,7 @@ def eq21() -> CheckResult:
     errors = []
     for ratio in (0.1, 0.5, 0.9):
         t = 400 / (8 * math.sqrt(ratio))
-        form = theory.LinearGrokking(ratio).late_train_loss(t)
+        form = theory.LateGrokking(ratio).train_loss(t)
         exact = math.exp(float(_oracles.log_loss(ratio, 4 * t, weighted=True)))
         errors.append(abs((form / exact - 1) * 64 * math.sqrt(ratio) * t / 3 - 1))
     return CheckResult(max(errors), 0.01, len(errors))
@@ -84,7 +84,7 @@ def eq22() -> CheckResult:
     errors = []
     for ratio in (0.1, 0.6, 0.95):
         gap = (1 - mp.sqrt(ratio)) ** 2
-        m = theory.LinearGrokking(ratio)
+        m = theory.LateGrokking(ratio)
         for t in np.geomspace(0.3, 300, 5):
 
             def late(

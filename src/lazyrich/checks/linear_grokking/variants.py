@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from lazyrich import quantities, theory
+from lazyrich.checks._oracles import integrate
 from lazyrich.core import CheckResult, check
 
 
@@ -47,13 +48,8 @@ def eq12() -> CheckResult:
 
 
 def _integrated(X: np.ndarray, D0: np.ndarray, rate: float, times: np.ndarray) -> np.ndarray:
-    from scipy.integrate import solve_ivp
-
     def velocity(t: float, flat: np.ndarray) -> np.ndarray:
         D = flat.reshape(D0.shape)
         return (-rate * 2 * X.T @ (X @ D) / X.shape[0] / D0.shape[1]).ravel()
 
-    solution = solve_ivp(
-        velocity, (0, times[-1]), D0.ravel(), method="DOP853", t_eval=times, rtol=1e-12, atol=1e-14
-    )
-    return solution.y.T.reshape(len(times), *D0.shape)
+    return integrate(velocity, D0, times, atol=1e-14).reshape(len(times), *D0.shape)

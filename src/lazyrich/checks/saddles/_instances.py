@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @functools.cache
 def networks() -> "dict[str, Network]":
-    """Networks with four units in each layer; one can be taken away and given back in many ways.
+    """Networks with two to six units in each layer; some can be taken away and given back in many ways.
 
     A function, because ids of checks must be known without loading models.
     """
@@ -21,22 +21,22 @@ def networks() -> "dict[str, Network]":
 
     return {
         "linear": TwoLayer(3, 4, 2),
-        "linear with bias": TwoLayer(2, 4, 1, bias=True),
+        "linear with bias": TwoLayer(2, 6, 1, bias=True),
         "relu": TwoLayer(3, 4, 2, "relu"),
-        "relu with bias": TwoLayer(2, 4, 1, "relu", bias=True),
-        "tanh": TwoLayer(3, 4, 2, "tanh"),
-        "sigmoid": TwoLayer(3, 4, 2, "sigmoid"),
-        "quadratic": TwoLayer(3, 4, 1, "quadratic"),
-        "convolution": Convolution(5, 4, kernel=2, stride=1, output_dimension=2),
-        "relu convolution": Convolution(4, 4, kernel=2, stride=2, activation="relu"),
+        "relu with bias": TwoLayer(2, 5, 1, "relu", bias=True),
+        "tanh": TwoLayer(3, 6, 2, "tanh"),
+        "sigmoid": TwoLayer(3, 2, 2, "sigmoid"),
+        "quadratic": TwoLayer(3, 5, 1, "quadratic"),
+        "convolution": Convolution(5, 3, kernel=2, stride=1, output_dimension=2),
+        "relu convolution": Convolution(4, 6, kernel=2, stride=2, activation="relu"),
         "attention": Attention(3, 4, rank=2, output_dimension=2),
-        "merged attention": Attention(3, 4, merged=True),
-        "softmax attention": Attention(3, 4, softmax=True),
-        "three layers": Deep(TwoLayer(3, 4, 4, "relu"), ("linear",), output_dimension=2),
-        "four layers": Deep(TwoLayer(2, 4, 4), ("relu", "tanh"), (4,), output_dimension=2),
-        "convolution and layer": Deep(Convolution(4, 4, stride=2, output_dimension=4), ("relu",)),
-        "transformer": Deep(Attention(2, 4, output_dimension=4), ("linear", "linear"), (4,)),
-        "skip": SkipNetwork(3, 4, 2, skip=1, activation="relu"),
+        "merged attention": Attention(3, 3, merged=True),
+        "softmax attention": Attention(3, 2, softmax=True),
+        "three layers": Deep(TwoLayer(3, 5, 4, "relu"), ("linear",), output_dimension=2),
+        "four layers": Deep(TwoLayer(2, 3, 5), ("relu", "tanh"), (4,), output_dimension=2),
+        "convolution and layer": Deep(Convolution(4, 3, stride=2, output_dimension=5), ("relu",)),
+        "transformer": Deep(Attention(2, 3, output_dimension=5), ("linear", "linear"), (4,)),
+        "skip": SkipNetwork(3, 5, 2, skip=1, activation="relu"),
     }
 
 
@@ -88,32 +88,39 @@ class Instance:
         shaped = [p.reshape(w.shape) for p, w in zip(parts, jax.tree.leaves(weights), strict=True)]
         return jax.tree.unflatten(jax.tree.structure(weights), shaped)
 
-    def narrow_fixed_point(self, rng: Any, layer: int, units: int = 3) -> tuple[Any, np.ndarray]:
+    def num_units(self, layer: int) -> int:
+        """How many units a layer has at full width."""
+        return len(
+            self.network.units(self.random_weights(np.random.default_rng(0)), layer).incoming
+        )
+
+    def narrow_fixed_point(self, rng: Any, layer: int, units: int) -> tuple[Any, np.ndarray]:
         """Random narrow weights, and a derivative of the loss by the outputs that puts them at rest.
 
         Data for that derivative e exist for any loss: labels f − e for the squared error, f − artanh e for
         the logarithm of cosh, and so on.
         """
-        return self._fixed_point(rng, [layer], units)
+        return self.fixed_point(rng, {layer: units})
 
-    def deep_fixed_point(self, rng: Any, units: int = 3) -> tuple[Any, np.ndarray]:
-        """The same with all layers narrow."""
-        return self._fixed_point(rng, list(range(len(self.network.kinds))), units)
+    def fixed_point(self, rng: Any, widths: dict[int, int]) -> tuple[Any, np.ndarray]:
+        """The same with several layers narrow.
 
-    def _fixed_point(self, rng: Any, which: list[int], units: int) -> tuple[Any, np.ndarray]:
-        narrow = padded = self.random_weights(rng)
-        kept = np.ones(self.jacobian(padded).shape[1], dtype=bool)
-        for layer in which:
-            kept &= self._mask(padded, layer, units)
-            narrow = self.narrowed(narrow, layer, units)
-            padded = self.silenced(padded, layer, units)
-        Q = np.linalg.qr(self.jacobian(padded)[:, kept])[0]
-        if Q.shape[0] <= Q.shape[1]:
-            raise RuntimeError("the inputs are too few to leave an error at a fixed point")
-        error = rng.standard_normal(Q.shape[0])
-        for _ in range(2):  # twice, to be orthogonal to all digits
-            error = error - Q @ (Q.T @ error)
-        return narrow, error
+        Weights are drawn again where the network is silent on nearly all inputs: an error that must vanish
+        on the others would put any weights at rest.
+        """
+        for _ in range(20):
+            narrow = padded = self.random_weights(rng)
+            kept = np.ones(self.jacobian(padded).shape[1], dtype=bool)
+            for layer, units in widths.items():
+                kept &= self._mask(padded, layer, units)
+                narrow = self.narrowed(narrow, layer, units)
+                padded = self.silenced(padded, layer, units)
+            jacobian = self.jacobian(padded)[:, kept]
+            error = _orthogonal(rng, jacobian)
+            pull = np.max(np.abs(error) @ np.abs(jacobian))
+            if pull > 1e-3 * np.linalg.norm(error) * np.abs(jacobian).max():
+                return narrow, error
+        raise RuntimeError("random weights leave no error at a fixed point")
 
     def narrowed(self, full: Any, layer: int, units: int) -> Any:
         """Weights with the first units of a layer only."""
@@ -144,13 +151,20 @@ class Instance:
         return np.concatenate([leaf.ravel() for leaf in jax.tree.leaves(marked)]) > 0
 
 
+def _orthogonal(rng: Any, columns: np.ndarray) -> np.ndarray:
+    """A random vector orthogonal to columns."""
+    Q = np.linalg.qr(columns)[0]
+    if Q.shape[0] <= Q.shape[1]:
+        raise RuntimeError("the inputs are too few to leave an error at a fixed point")
+    vector = rng.standard_normal(Q.shape[0])
+    for _ in range(2):  # twice, to be orthogonal to all digits
+        vector = vector - Q @ (Q.T @ vector)
+    return vector
+
+
 def random_inputs(network: "Network", rng: Any, samples: int = 80) -> np.ndarray:
     """Normal inputs of a shape that the network takes."""
-    first: Any = network.first if isinstance(network, models.Deep) else network
-    if isinstance(first, models.Attention):
-        return rng.standard_normal((samples, 5, first.token_dimension))
-    size = first.input_length if isinstance(first, models.Convolution) else first.input_dimension
-    return rng.standard_normal((samples, size))
+    return rng.standard_normal((samples, *(size or 5 for size in network.input_shape)))
 
 
 @functools.cache

@@ -97,9 +97,3 @@ def responses(name: str, layer: int, u: np.ndarray, *, slopes: bool = False) -> 
     parts = responses_of(name, layer)[0]
     with jax.enable_x64(True):
         return np.asarray(parts.slopes(u) if slopes else parts.phi(u))
-
-
-def relative_gap(found: Any, exact: Any) -> float:
-    """Largest difference over the largest value."""
-    found, exact = np.asarray(found), np.asarray(exact)
-    return float(np.abs(found - exact).max() / np.abs(exact).max())

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from lazyrich.checks._oracles import relative_gap
 from lazyrich.checks.saddles._instances import instance
 from lazyrich.checks.saddles._responses import (
     HOMOGENEOUS,
     LINEAR,
     Responses,
-    relative_gap,
     responses,
     responses_of,
 )

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from lazyrich import models, theory
+from lazyrich.checks._oracles import relative_gap
 from lazyrich.checks.saddles._instances import (
     FORMS,
     instance,
@@ -22,21 +23,38 @@ AGAINST = "automatic differentiation, on data for which random narrow weights ar
 def _embedded(form: str) -> tuple[float, ...]:
     """Largest change of the map and largest gradient in any layer, for all networks and layers.
 
-    Both relative: to the outputs, and to the gradient that the same errors have at random weights.
+    One unit is added to a layer, and all but one. Both errors are relative: to the outputs, and to the
+    gradient that the same errors have at random weights.
     """
     errors = []
     for seed, (name, layer) in enumerate(layers()):
         here, rng = instance(name), np.random.default_rng(seed)
-        construction = random_construction(form, rng, 3)
-        if construction.lacks(here.network.kinds[layer]):
+        if random_construction(form, rng, 1).lacks(here.network.kinds[layer]):
             continue
-        narrow, error = here.narrow_fixed_point(rng, layer)
-        wide = theory.embed(here.network, narrow, construction, layer=layer)
-        jacobian, outputs = here.jacobian_and_outputs(wide)
-        expected = here.outputs(narrow)
-        errors.append(np.abs(outputs - expected).max() / np.abs(expected).max())
-        errors.append(np.abs(error @ jacobian).max() / _scale(jacobian, error))
+        for units in sorted({1, here.num_units(layer) - 1}):
+            narrow, error = here.narrow_fixed_point(rng, layer, units)
+            wide = _widened(
+                here, narrow, layer, lambda count, rng=rng: random_construction(form, rng, count)
+            )
+            errors += _gaps(here, narrow, wide, error)
     return tuple(errors)
+
+
+def _widened(here: Any, weights: Any, layer: int, construction: Any) -> Any:
+    """Units added to a layer, one after the other, until it has its full width."""
+    for count in range(len(here.network.units(weights, layer).incoming), here.num_units(layer)):
+        weights = theory.embed(here.network, weights, construction(count), layer=layer)
+    return weights
+
+
+def _gaps(here: Any, narrow: Any, wide: Any, error: np.ndarray) -> list[float]:
+    """By how much the map has changed, and the gradient in all layers."""
+    jacobian, outputs = here.jacobian_and_outputs(wide)
+    expected = here.outputs(narrow)
+    return [
+        float(np.abs(outputs - expected).max() / np.abs(expected).max()),
+        float(np.abs(error @ jacobian).max()) / _scale(jacobian, error),
+    ]
 
 
 def _scale(jacobian: np.ndarray, error: np.ndarray) -> float:
@@ -84,7 +102,7 @@ def eq6() -> CheckResult:
 def _slope_at_zero(step: float = 1e-6) -> float:
     """How steeply the loss changes beside γ_u = 0 in a direction of the new unit's incoming weights."""
     here, rng = instance("relu"), np.random.default_rng(0)
-    narrow, error = here.narrow_fixed_point(rng, 0)
+    narrow, error = here.narrow_fixed_point(rng, 0, 3)
     labels = here.outputs(narrow) - error
     wide = theory.embed(here.network, narrow, theory.ProportionalUnit(0, 0.0, 1.0))
 
@@ -112,24 +130,28 @@ def thm1() -> CheckResult:
     "saddles/cor2", "Fixed points embedded in several layers at once", against=AGAINST, seconds=10
 )
 def cor2() -> CheckResult:
-    """Corollary 2: one unit is added to each layer of a deep network, by a form that its units allow."""
+    """Corollary 2: each layer of a deep network is widened by any number of units, in forms they allow."""
     errors = []
     for name in (name for name, network in networks().items() if len(network.kinds) > 1):
         here = instance(name)
-        kinds = here.network.kinds
-        for seed in range(3):
+        num_layers = len(here.network.kinds)
+        for seed in range(5):
             rng = np.random.default_rng(seed)
-            wide, error = here.deep_fixed_point(rng)
-            expected = here.outputs(wide)
-            for layer, kind in enumerate(kinds):
-                allowed = [random_construction(form, rng, 3) for form in FORMS]
-                allowed = [form for form in allowed if not form.lacks(kind)]
-                chosen = allowed[rng.integers(len(allowed))]
-                wide = theory.embed(here.network, wide, chosen, layer=layer)
-            jacobian, outputs = here.jacobian_and_outputs(wide)
-            errors.append(np.abs(outputs - expected).max() / np.abs(expected).max())
-            errors.append(np.abs(error @ jacobian).max() / _scale(jacobian, error))
+            widths = {n: int(rng.integers(1, here.num_units(n) + 1)) for n in range(num_layers)}
+            narrow, error = here.fixed_point(rng, widths)
+            wide = narrow
+            for layer, kind in enumerate(here.network.kinds):
+                any_form = functools.partial(_any_construction, rng, kind)
+                wide = _widened(here, wide, layer, any_form)
+            errors += _gaps(here, narrow, wide, error)
     return CheckResult(max(errors), 1e-12, len(errors))
+
+
+def _any_construction(rng: Any, kind: Any, units: int) -> Any:
+    """A construction of a random form that the units allow."""
+    made = [random_construction(form, rng, units) for form in FORMS]
+    allowed = [construction for construction in made if not construction.lacks(kind)]
+    return allowed[rng.integers(len(allowed))]
 
 
 @check(
@@ -147,21 +169,21 @@ def app_e() -> CheckResult:
     errors, printed = [], []
     for seed, (name, layer) in enumerate(layers()):
         here, rng = instance(name), np.random.default_rng(seed)
-        full = here.random_weights(rng)
+        full, count = here.random_weights(rng), here.num_units(layer) - 1
         error = rng.standard_normal(here.outputs(full).size)
-        silent = here.silenced(full, layer, 3)
+        silent = here.silenced(full, layer, count)
         narrow = here.network.units(here.gradient(silent, error), layer)
         for form in FORMS:
-            construction = random_construction(form, rng, 3)
+            construction = random_construction(form, rng, count)
             if construction.lacks(here.network.kinds[layer]):
                 continue
-            start = here.narrowed(full, layer, 3)
+            start = here.narrowed(full, layer, count)
             wide = theory.embed(here.network, start, construction, layer=layer)
             found = here.network.units(here.gradient(wide, error), layer)
-            factors = construction.factors(3)
-            errors.append(_distance(found, _combined(narrow, factors, -1)))
+            factors = construction.factors(count)
+            errors.append(_largest_gap(found, _combined(narrow, factors, -1)))
             if form == "dependent":
-                printed.append(_distance(found, _combined(narrow, factors, +1)))
+                printed.append(_largest_gap(found, _combined(narrow, factors, +1)))
     return CheckResult(
         max(errors), 1e-11, len(errors), printed_error=max(printed),
         correction="in part (iv) u̇_i = u̇_i* − γ_u Σ γ_v u̇_j*, not plus; no consequence where both vanish",
@@ -171,7 +193,7 @@ def app_e() -> CheckResult:
 def _combined(narrow: "models.Units", factors: Any, sign: int) -> "models.Units":
     """Gradients of the units of the embedded network from those of the narrow one."""
     gamma_u, gamma_v = factors
-    u, v = narrow.incoming[:3], narrow.outgoing[:3]
+    u, v = narrow.incoming[: len(gamma_u)], narrow.outgoing[: len(gamma_u)]
     new_u, new_v = gamma_v @ u, gamma_u @ v
     return models.Units(
         np.concatenate([u + sign * np.outer(gamma_u, new_u), new_u[None]]),
@@ -179,6 +201,6 @@ def _combined(narrow: "models.Units", factors: Any, sign: int) -> "models.Units"
     )
 
 
-def _distance(found: "models.Units", expected: "models.Units") -> float:
-    gaps = [np.abs(a - b).max() / np.abs(a).max() for a, b in zip(found, expected, strict=True)]
-    return float(max(gaps))
+def _largest_gap(found: "models.Units", expected: "models.Units") -> float:
+    # relative to what automatic differentiation found
+    return max(relative_gap(b, a) for a, b in zip(found, expected, strict=True))

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from lazyrich import models, theory
+from lazyrich.checks._oracles import integrate, relative_gap
 from lazyrich.checks.saddles._instances import (
     FORMS,
     Instance,
@@ -12,7 +13,7 @@ from lazyrich.checks.saddles._instances import (
     layers,
     random_manifold,
 )
-from lazyrich.checks.saddles._responses import LINEAR, relative_gap, responses, responses_of
+from lazyrich.checks.saddles._responses import LINEAR, responses, responses_of
 from lazyrich.core import CheckResult, check
 
 FLOWS = (
@@ -34,7 +35,7 @@ def thm3() -> CheckResult:
     errors = []
     for seed, (name, layer) in enumerate(layers()):
         here, rng = instance(name), np.random.default_rng(seed)
-        for manifold in _manifolds(rng, here.network.kinds[layer], 4):
+        for manifold in _manifolds(rng, here.network.kinds[layer], here.num_units(layer)):
             weights = _on(here, manifold, rng, layer)
             error = rng.standard_normal(here.outputs(weights).size)
             velocity = here.network.units(here.gradient(weights, error), layer)
@@ -62,10 +63,9 @@ def _length(units: "models.Units") -> float:
 def flow_residual(name: str, layer: int, form: str, time: float = 0.5) -> float:
     """How far gradient flow leads away from a manifold, relative to how far it leads at all."""
     import jax
-    from scipy.integrate import solve_ivp
 
     here, rng = instance(name), np.random.default_rng(3)
-    manifold = random_manifold(form, rng, 4)
+    manifold = random_manifold(form, rng, here.num_units(layer))
     start = jax.tree.map(lambda w: w / 2, _on(here, manifold, rng, layer))
     labels = rng.standard_normal(here.outputs(start).size)
 
@@ -74,10 +74,9 @@ def flow_residual(name: str, layer: int, form: str, time: float = 0.5) -> float:
         return (labels - outputs) @ jacobian / len(here.inputs)
 
     flat = np.concatenate([w.ravel() for w in jax.tree.leaves(start)])
-    flow = solve_ivp(velocity, (0, time), flat, method="DOP853", rtol=1e-6, atol=1e-8)
-    end = here.unflatten(flow.y[:, -1], start)
-    moved = float(np.linalg.norm(flow.y[:, -1] - flat))
-    return float(manifold.residual(here.network.units(end, layer))) / moved
+    end = integrate(velocity, flat, time, rtol=1e-6, atol=1e-8)
+    units = here.network.units(here.unflatten(end, start), layer)
+    return float(manifold.residual(units)) / float(np.linalg.norm(end - flat))
 
 
 @check(
@@ -127,7 +126,7 @@ def _reductions(form: str) -> list[float]:
     for seed, (name, layer) in enumerate(layers()):
         here, rng = instance(name), np.random.default_rng(seed)
         kind = here.network.kinds[layer]
-        manifold = random_manifold(form, rng, 4)
+        manifold = random_manifold(form, rng, here.num_units(layer))
         if not manifold.is_invariant(kind):
             continue
         weights = _on(here, manifold, rng, layer)
@@ -166,8 +165,9 @@ def app_f4() -> CheckResult:
     for seed, (name, layer) in enumerate(layers()):
         here, rng = instance(name), np.random.default_rng(seed)
         kind = here.network.kinds[layer]
-        narrow, error = here.narrow_fixed_point(rng, layer)
-        for manifold in _embeddings(rng):
+        count = here.num_units(layer) - 1
+        narrow, error = here.narrow_fixed_point(rng, layer, count)
+        for manifold in _embeddings(rng, count):
             if not manifold.is_invariant(kind):
                 continue
             wide = theory.embed(here.network, narrow, manifold.embedding(), layer=layer)
@@ -181,15 +181,15 @@ def app_f4() -> CheckResult:
     return CheckResult(max(*errors, 1.0 - _off_the_manifold()), 1e-12, len(errors))
 
 
-def _embeddings(rng: Any) -> list[Any]:
-    """A manifold of each form that ties a fourth unit to three others."""
+def _embeddings(rng: Any, count: int) -> list[Any]:
+    """A manifold of each form that ties a new unit to the others."""
     factor = float(rng.uniform(0.3, 2))
     return [
-        theory.EqualManifold(int(rng.integers(3))),
+        theory.EqualManifold(int(rng.integers(count))),
         theory.ZeroManifold(),
-        theory.ProportionalManifold(factor, int(rng.integers(3))),
-        theory.ProportionalManifold(-factor, int(rng.integers(3))),
-        theory.DependentManifold(rng.standard_normal(3)),
+        theory.ProportionalManifold(factor, int(rng.integers(count))),
+        theory.ProportionalManifold(-factor, int(rng.integers(count))),
+        theory.DependentManifold(rng.standard_normal(count)),
     ]
 
 

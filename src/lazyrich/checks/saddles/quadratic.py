@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from lazyrich import theory
+from lazyrich.checks._oracles import integrate, relative_gap
 from lazyrich.checks.saddles._quadratic_flow import Layer, layers, particle, record
 from lazyrich.core import CheckResult, check
 
@@ -43,10 +44,8 @@ def _descent(
         return -np.asarray(for_v), -np.asarray(for_u)
 
 
-def _distance(found: Any, exact: Any) -> float:
-    return float(
-        max(np.max(np.abs(a - b)) / np.max(np.abs(b)) for a, b in zip(found, exact, strict=True))
-    )
+def _largest_gap(found: Any, exact: Any) -> float:
+    return max(relative_gap(a, b) for a, b in zip(found, exact, strict=True))
 
 
 @check(
@@ -63,13 +62,13 @@ def eq14() -> CheckResult:
         U, v = _weights(14, scale=1e-5)
         S = np.mean(y[:, None, None] * Z, axis=0)
         printed = np.einsum("ia,ab,ib->i", U, S, U), 2 * v[:, None] * U @ S
-        errors.append(_distance(printed, _descent(Z, y, U, v)))
+        errors.append(_largest_gap(printed, _descent(Z, y, U, v)))
     for one in layers():
         escape = theory.QuadraticEscape(*one)
         for unit in range(one.num_units):
             flow = record(one, unit)
             found = escape.units(flow.time)[:, unit]
-            errors.append(np.max(np.abs(found - flow.states)) / np.max(np.abs(flow.states)))
+            errors.append(relative_gap(found, flow.states))
     return CheckResult(max(errors), 1e-9, len(errors))
 
 
@@ -80,26 +79,16 @@ def eq14() -> CheckResult:
 )
 def eq15() -> CheckResult:
     """Eq. 15, and its like for the other degrees of Sec. 5.2."""
-    from scipy.integrate import solve_ivp
-
     errors = []
     for degree in (1, 2, 3, 4):
         start = np.array([0.3, 0.5, -0.4, -0.2])
-        escape = theory.PowerEscape(start[:, None], degree)
+        escape = theory.PowerEscape(start, degree)
         end = 0.9 * min(float(escape.blow_up_time().time.min()), 3.0)
         times = np.linspace(0, end, 6)
-        flow = solve_ivp(
-            lambda t, v, p=degree: v**p,
-            (0, end),
-            start,
-            method="DOP853",
-            t_eval=times,
-            rtol=1e-12,
-            atol=1e-14,
-        )
-        errors.append(np.max(np.abs(escape.units(times) / flow.y - 1)))
+        flow = integrate(lambda t, v, p=degree: v**p, start, times, atol=1e-14)
+        errors.append(np.max(np.abs(escape.units(times) / flow - 1)))
         if degree == 2:
-            errors.append(np.max(np.abs(1 / (1 / start[:, None] - times) / flow.y - 1)))
+            errors.append(np.max(np.abs(1 / (1 / start - times[:, None]) / flow - 1)))
     return CheckResult(max(errors), 1e-9, len(errors))
 
 
@@ -110,17 +99,13 @@ def eq15() -> CheckResult:
 )
 def eq16() -> CheckResult:
     """Eq. 16, and its like for p = 3 and 4. The larger p, the less the others have grown by then."""
-    from scipy.integrate import solve_ivp
-
     errors, growth = [], []
     start = np.array([1.0, 0.9, 0.5, -0.7]) * 1e-2
     for degree in (2, 3, 4):
         escape = theory.PowerEscape(start, degree)
         end = float(escape.blow_up_time().time.min()) * (1 - 1e-3)
-        flow = solve_ivp(
-            lambda t, v, p=degree: v**p, (0, end), start, method="DOP853", rtol=1e-12, atol=1e-17
-        )
-        leader, others = flow.y[0, -1], flow.y[:, -1]
+        others = integrate(lambda t, v, p=degree: v**p, start, end, atol=1e-17)
+        leader = others[0]
         errors.append(np.max(np.abs(escape.relative(start[0], leader) / others - 1)))
         growth.append(others[1] / start[1])
         if degree == 2:
@@ -145,8 +130,8 @@ def eq43() -> CheckResult:
         for_v = np.einsum("n,ia,nab,ib->i", rest, U, Z, U) / len(y)
         for_u = np.einsum("n,nab,ib->ia", rest, 2 * Z, U) / len(y)
         exact = _descent(Z, y, U, v)
-        errors.append(_distance((for_v, v[:, None] * for_u), exact))
-        printed_errors.append(_distance((for_v, for_u), exact))
+        errors.append(_largest_gap((for_v, v[:, None] * for_u), exact))
+        printed_errors.append(_largest_gap((for_v, for_u), exact))
     return CheckResult(
         max(errors), 1e-12, len(errors), printed_error=max(printed_errors),
         correction="u̇_i is v_i times the printed second line; in the third 2u_iᵀΣu_i should be 2v_iΣu_i",
@@ -179,8 +164,8 @@ def eq44() -> CheckResult:
         Z, y = _features(44, kind)
         U, v = _weights(44)
         exact = _descent(Z, y, U, v)
-        errors.append(_distance(_eq44((Z + np.swapaxes(Z, 1, 2)) / 2, y, U, v), exact))
-        printed_errors.append(_distance(_eq44(Z, y, U, v), exact))
+        errors.append(_largest_gap(_eq44((Z + np.swapaxes(Z, 1, 2)) / 2, y, U, v), exact))
+        printed_errors.append(_largest_gap(_eq44(Z, y, U, v), exact))
     return CheckResult(
         max(errors), 1e-12, len(errors), printed_error=max(printed_errors),
         correction="Eq. 44b holds for symmetric Z(x) only: take the symmetric part; its last term is a row",
@@ -207,8 +192,6 @@ def _along(compare: Any) -> CheckResult:
 )
 def eq48() -> CheckResult:
     """Eq. 46–48, by Runge–Kutta in both coordinates: time runs twice as fast as in Eq. 14."""
-    from scipy.integrate import solve_ivp
-
     errors = []
     for one in layers():
         for unit in range(one.num_units):
@@ -220,19 +203,11 @@ def eq48() -> CheckResult:
 
             times = 2 * flow.time
             begin = np.concatenate([[start.v], start.a])
-            found = solve_ivp(
-                velocity,
-                (0, times[-1]),
-                begin,
-                method="DOP853",
-                t_eval=times,
-                rtol=1e-12,
-                atol=1e-14,
-            ).y.T
+            found = integrate(velocity, begin, times, atol=1e-14)
             exact = np.concatenate(
                 [flow.states[:, :1], flow.states[:, 1:] @ R / np.sqrt(2)], axis=1
             )
-            errors.append(_distance([found], [exact]))
+            errors.append(relative_gap(found, exact))
     return CheckResult(max(errors), 1e-8, len(errors))
 
 
@@ -311,13 +286,32 @@ def eq52() -> CheckResult:
 
 
 @check(
+    "saddles/eq53",
+    "By what factor each part of a unit has grown",
+    against="Runge–Kutta integration of Eq. 14",
+    seconds=2,
+)
+def eq53() -> CheckResult:
+    """Eq. 53 defines π_k; `QuadraticEscape.growth` is it, without the parts, which may be 0."""
+    errors = []
+    for one in layers():
+        shipped = theory.QuadraticEscape(*one)
+        for unit in range(one.num_units):
+            (start, R), flow = particle(one, unit), record(one, unit)
+            grown = flow.states[:, 1:] @ R / np.sqrt(2) / start.a
+            found = shipped.growth(flow.time)[:, unit]
+            errors.append(float(np.max(np.abs(found - grown)) / np.max(np.abs(grown))))
+    return CheckResult(max(errors), 1e-8, len(errors))
+
+
+@check(
     "saddles/eq54",
     "The second layer's weight in terms of the growth of the first",
     against="Runge–Kutta integration of Eq. 14",
     seconds=2,
 )
 def eq54() -> CheckResult:
-    """Eq. 53 and 54 for every m, also where v changes its sign."""
+    """Eq. 54 for every m, also where v changes its sign."""
 
     def gap(start: Any, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         logs = np.log(a / start.a)

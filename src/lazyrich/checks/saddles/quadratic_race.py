@@ -3,6 +3,7 @@
 import numpy as np
 
 from lazyrich import theory
+from lazyrich.checks._oracles import integrate
 from lazyrich.checks.saddles._quadratic_flow import Layer, layer, layers, particle, record, velocity
 from lazyrich.core import CheckResult, check
 
@@ -21,7 +22,7 @@ def eq57() -> CheckResult:
     wrong, num_units = 0, 0
     for one in layers():
         exact = np.array([record(one, unit).blow_up for unit in range(one.num_units)])
-        order = theory.QuadraticEscape(*one).order()
+        order = theory.QuadraticEscape(*one).order
         wrong += int(np.sum(order != np.argsort(exact))) + int(np.sum(np.diff(exact[order]) <= 0))
         num_units += one.num_units
     return CheckResult(wrong, 0.5, num_units)
@@ -102,12 +103,8 @@ def _distance_of_rests() -> list[float]:
 
 
 def _integrated(one: Layer, unit: int, time: float) -> np.ndarray:
-    from scipy.integrate import solve_ivp
-
     start = np.concatenate([[one.second[unit]], one.first[:, unit]])
-    return solve_ivp(
-        lambda t, x: velocity(one.correlation, x), (0, time), start, method="DOP853", rtol=1e-12, atol=1e-20
-    ).y[:, -1]  # fmt: skip
+    return integrate(lambda t, x: velocity(one.correlation, x), start, time, atol=1e-20)
 
 
 @check(

@@ -1,5 +1,6 @@
 """Features of linear networks with two inputs as arrows in the plane of linear functions."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -10,21 +11,33 @@ from lazyrich import measures, models, simulate, tasks, theory
 if TYPE_CHECKING:
     import xarray
 
-    from lazyrich.experiments.layerwise.fig7 import Config
-
 DIRECTION = np.array([1.0, 1.0]) / np.sqrt(2)
 """Of the target."""
 RATE = 0.04
 """Learning rate over the kernel of the loss: small enough for descent to be near the flow."""
 
 
-def pair(config: "Config", length: float, seeds: range) -> "xarray.Dataset":
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """What Fig. 7 is computed from."""
+
+    feature_length: float = 0.05
+    target_length: float = 1.0
+    small_target: float = 0.005
+    num_features: int = 100
+    widths: tuple[int, ...] = (10, 30, 100, 300, 1000, 3000, 10_000)
+    last_step: int = 1000
+    num_seeds: int = 16
+    seeds_per_chunk: int = 16
+
+
+def pair(length: float, config: Config, seeds: range) -> "xarray.Dataset":
     """Two features that cancel, the first aligned with the target."""
 
-    def start(key: Any) -> models.TwoLayerWeights:
+    def start(seed: int) -> models.TwoLayerWeights:
         import jax
 
-        angle = 2 * np.pi * float(jax.random.uniform(key))
+        angle = 2 * np.pi * float(jax.random.uniform(simulate.weights_key(seed)))
         incoming = np.sqrt(config.feature_length) * np.array([np.cos(angle), np.sin(angle)])
         sign = np.sign(incoming @ DIRECTION) * np.sqrt(config.feature_length)
         return models.TwoLayerWeights(
@@ -38,14 +51,16 @@ def pair(config: "Config", length: float, seeds: range) -> "xarray.Dataset":
 
 
 def _train(
-    config: "Config", width: int, length: float, start: "Callable[[Any], Any]", kernel: float, seeds: range
+    config: Config, width: int, length: float, start: "Callable[[int], Any]", kernel: float, seeds: range
 ) -> tuple[np.ndarray, ...]:  # fmt: skip
     """Weights, shapes (seed, moment, feature, 2) and (…, 1), and losses before and after training."""
     target = length * DIRECTION
     task = tasks.GaussianRegression(2, lambda x: (x @ target)[:, None])
-    training = simulate.Supervised(models.TwoLayer(2, width), task, start, population=True)
+    training = simulate.Supervised(
+        models.TwoLayer(2, width), task, initial_weights=start, population=True
+    )
     run = simulate.gradient_descent(
-        training, [0, config.steps], learning_rate=RATE / kernel, seeds=seeds
+        training, [0, config.last_step], learning_rate=RATE / kernel, seeds=seeds
     )
     return run.incoming.values, run.outgoing.values, run.loss.values
 
@@ -78,20 +93,20 @@ def _ratio(W: np.ndarray, b: np.ndarray, target: np.ndarray) -> Any:
     return measures.weight_to_target_ratio(np.concatenate([W, b], axis=1), kernel, target)
 
 
-def many(config: "Config", index: int, seeds: range) -> "xarray.Dataset":
+def many(width: int, config: Config, seeds: range) -> "xarray.Dataset":
     """NTK initialisation: weights of variance 1, output divided by √p. Weights here are those over √Z.
 
     So W b has the division in it, and time runs slower by Z, which the rate makes up for. Linear units
     may be mixed by any orthogonal matrix: three mixtures descend as all of them do, and one compiled
     program serves all widths.
     """
-    width, mixing = config.widths[index], []
+    mixing = []
     Z = np.sqrt(width)
 
-    def start(key: Any) -> models.TwoLayerWeights:
+    def start(seed: int) -> models.TwoLayerWeights:
         import jax
 
-        rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
+        rng = np.random.default_rng(np.asarray(jax.random.key_data(simulate.weights_key(seed))))
         frame, few = np.linalg.qr(rng.standard_normal((width, 3)) / np.sqrt(Z))
         mixing.append(frame)
         return models.TwoLayerWeights(few[:, :2].T, few[:, 2:])
@@ -115,7 +130,7 @@ def _rms(vectors: np.ndarray) -> np.ndarray:
     return np.sqrt(np.mean(np.sum(vectors**2, axis=-1), axis=-1))
 
 
-def _scalar_movement(config: "Config", width: int, seeds: range) -> np.ndarray:
+def _scalar_movement(config: Config, width: int, seeds: range) -> np.ndarray:
     """How far features of a network with one input move, root mean square over the distance to the target."""
     draws = np.array([np.random.default_rng([7, s]).standard_normal((2, width)) for s in seeds])
     # features without weights stay so: padded to one shape, all widths are compiled once

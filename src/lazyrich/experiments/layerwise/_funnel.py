@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyrich import measures, plotting
+from lazyrich import measures, plotting, simulate
 from lazyrich.core import Claim, Context, Correction, require_seeds
-from lazyrich.experiments._over_seeds import over_seeds
+from lazyrich.experiments._claims import ratio_claim
+from lazyrich.experiments._over_seeds import over_parts
+from lazyrich.experiments._times import time_to
 from lazyrich.experiments.layerwise import _kernel_grid
 
 if TYPE_CHECKING:
@@ -24,8 +26,8 @@ SIGNS = (
 class Config(_kernel_grid.Balanced):
     """What Fig. 10 is computed from; courses in time start at the smallest scale."""
 
-    course_steps: int = 100_000
-    num_times: int = 60
+    course_last_step: int = 100_000
+    num_records: int = 60
 
     @property
     def lazy_sign(self) -> int:
@@ -40,22 +42,18 @@ class Config(_kernel_grid.Balanced):
 
 def run(config: Config, context: Context) -> "xarray.Dataset":
     """The grid, and courses in time with their exact solution."""
-    work = (_kernel_grid.grid_piece, _courses)
-    pieces = over_seeds(
-        "linear networks", "cells", [config.num_seeds] * 2, config,
-        lambda case, seeds: work[case](config, seeds), context,
-    )  # fmt: skip
-    courses = pieces[1].isel(scale=0, drop=True).rename(
+    parts = {"cells": _kernel_grid.grid_piece, "courses": _courses}
+    pieces = over_parts(parts, config, context, "linear networks")
+    courses = pieces["courses"].isel(scale=0, drop=True).rename(
         imbalance="course_imbalance", loss="course_loss", kernel_distance="course_distance",
         exact_loss="course_exact_loss", exact_distance="course_exact_distance",
     )  # fmt: skip
-    merged = pieces[0].drop_vars("loss").merge(courses)
+    merged = pieces["cells"].drop_vars("loss").merge(courses)
     return merged.assign_attrs(_kernel_grid.CONVENTION.attributes())
 
 
 def _courses(config: Config, seeds: range) -> "xarray.Dataset":
-    steps = np.unique(np.round(np.geomspace(1, config.course_steps, config.num_times)))
-    steps = np.concatenate([[0], steps])
+    steps = simulate.log_steps(config.course_last_step, config.num_records)
     cells = (config, seeds, config.course_imbalances, config.scales[:1])
     runs = _kernel_grid.balanced_runs(*cells, steps)
     return runs.merge(_kernel_grid.exact_runs(*cells, runs.time.values))
@@ -71,15 +69,14 @@ def claims(result: "xarray.Dataset", config: Config, source: str) -> list[Claim]
 def _sign_claims(result: "xarray.Dataset", config: Config, name: str, source: str) -> list[Claim]:
     ends = result.kernel_distance.mean("scale").isel(imbalance=[0, -1]).values  # (seed, two ends)
     lazy, rich = (ends[:, ::-1] if config.lazy_sign > 0 else ends).T
-    ratio, error = _kernel_grid.ratio_of_means(rich, lazy)
     low, high = ends.mean(axis=0)
     contrast, sign = (low - high) / (low + high), config.lazy_sign
     return [
         Claim(f"Which limit keeps the {name} network lazy (distance at λ < 0 minus that at λ > 0, over "
               "their sum: 1 if only λ → ∞ does, −1 if only λ → −∞)", f"App. F.3, {source}", sign, contrast,
               "absolute", 0.6, num_seeds=len(ends), correction=Correction(-sign, SIGNS, "layerwise/app-f3")),
-        Claim("In the opposite limit the kernel moves further (ratio, mean over scales)",
-              f"App. F.3, {source}", 2.0, ratio, "at-least", uncertainty=error, num_seeds=len(ends)),
+        ratio_claim("In the opposite limit the kernel moves further (ratio, mean over scales)",
+                    f"App. F.3, {source}", 2.0, rich, lazy, "at-least"),
     ]  # fmt: skip
 
 
@@ -91,29 +88,21 @@ def _late_claims(result: "xarray.Dataset", config: Config, source: str) -> list[
         time, 5 / config.largest_imbalance
     )  # the light layer has learned what it can
     early = distance.isel(course_imbalance=3, time=fast).values
-    started, error = _kernel_grid.ratio_of_means(early, end[3])
-    moved, moved_error = _kernel_grid.ratio_of_means(end[0], end[3])
-    halves = np.array([_half_times(time, runs.values) for runs in distance])
+    halves = time_to(distance, distance.isel(time=-1) / 2)  # half of each run's way
     late, later = (np.median(halves[3] / halves[i]) for i in (1, 2))
     lam = config.largest_imbalance
     return [
-        Claim(f"The opposite limit starts lazy (distance at t = 5/|λ| over that at t = {time[-1]:g})",
-              f"App. F.3, {source}", 0.1, started, "at-most", uncertainty=error, num_seeds=seeds),
+        ratio_claim(f"The opposite limit starts lazy (distance at t = 5/|λ| over that at t = {time[-1]:g})",
+                    f"App. F.3, {source}", 0.1, early, end[3], "at-most"),
         Claim("It turns rich late (time to half its final distance × |λ|, median)", f"App. F.3, {source}",
               50, lam * np.median(halves[3]), "at-least", num_seeds=seeds),
         Claim("Later than a balanced network (ratio of these times, median)", f"App. F.3, {source}",
               5, late, "at-least", num_seeds=seeds),
         Claim("The delay is in proportion to |λ|: the eigenvalues of F differ by s²/|λ| (ratio of the "
               "times at |λ| and |λ|/2, median)", "Theorem F.2", 2.0, later, "relative", 0.2, num_seeds=seeds),
-        Claim("The lazy limit stays lazy (its distance over that of the opposite limit in the end)",
-              f"App. F.3, {source}", 0.05, moved, "at-most", uncertainty=moved_error, num_seeds=seeds),
+        ratio_claim("The lazy limit stays lazy (its distance over that of the opposite limit in the end)",
+                    f"App. F.3, {source}", 0.05, end[0], end[3], "at-most"),
     ]  # fmt: skip
-
-
-def _half_times(time: np.ndarray, distance: np.ndarray) -> np.ndarray:
-    """When each run's kernel has gone half of its way; (seed,)."""
-    share = distance / distance[:, -1:]
-    return measures.crossing_time(time, share, 0.5).time
 
 
 def figure(result: "xarray.Dataset", config: Config, title: str) -> "Figure":

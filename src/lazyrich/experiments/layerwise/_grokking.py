@@ -1,14 +1,14 @@
 """What the figures on grokking share: runs of one network at several settings, and their delays."""
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from lazyrich import measures, plotting, simulate, tasks
-from lazyrich.core import Claim, Context, Convention
-from lazyrich.experiments._over_seeds import over_seeds
+from lazyrich.core import Claim, Convention
+from lazyrich.experiments._claims import delay_claim, geometric_claim, share_claim
+from lazyrich.experiments._times import ratio_of_times, time_to, value_at
 
 if TYPE_CHECKING:
     import xarray
@@ -26,27 +26,6 @@ FEWEST_SEEDS = 4
 ACCURACIES = ("train_accuracy", "test_accuracy")
 
 
-@functools.cache  # the compiled loop is found again by the optimiser's identity
-def coupled_adam(weight_decay: float) -> Any:
-    """Adam at rate 1 on the gradient plus `weight_decay` times the weights, as in PyTorch's `Adam`."""
-    import optax
-
-    return optax.chain(optax.add_decayed_weights(weight_decay), optax.adam(1.0))
-
-
-@functools.cache
-def decoupled_adam(weight_decay: float) -> Any:
-    """AdamW at rate 1, as it is used for modular addition: the second moment forgets after 50 steps."""
-    import optax
-
-    return optax.adamw(1.0, b2=0.98, weight_decay=weight_decay)
-
-
-def moments(last_step: int, num_records: int) -> np.ndarray:
-    """When to record: at the start, then evenly in log time."""
-    return np.concatenate([[0], np.unique(np.round(np.geomspace(1, last_step, num_records)))])
-
-
 def digits_task(config: Any, source: Any, target: float = 1.0) -> "tasks.DigitClassification":
     """Digits of as many pixels a side as the configuration asks for, or fewer."""
     pool = max(tasks.digit_images(source).images.shape[1] // config.side, 1)
@@ -58,25 +37,10 @@ def train(
 ) -> "xarray.Dataset":
     """A run of every seed by Adam with coupled decay, its rate divided by `slower`."""
     return simulate.gradient_descent(
-        training, moments(config.last_step, config.num_records), seeds=seeds,
-        learning_rate=config.learning_rate / slower, optimizer=coupled_adam(config.weight_decay),
-        batch_size=config.batch_size or None, dtype="float32",
-    ).drop_attrs()  # fmt: skip
-
-
-def over_settings(
-    names: Sequence[str], config: Any, train: "Callable[[int, range], xarray.Dataset]", context: Context
-) -> "xarray.Dataset":  # fmt: skip
-    """All settings from every seed, over the dimension `setting`."""
-    import xarray
-
-    counts = [config.num_seeds] * len(names)
-    runs = over_seeds("training", "run", counts, config, train, context)
-    return (
-        xarray.concat(runs, "setting")
-        .assign_coords(setting=list(names))
-        .assign_attrs(CONVENTION.attributes())
-    )
+        training, simulate.log_steps(config.last_step, config.num_records), seeds=seeds,
+        learning_rate=config.learning_rate / slower, optimizer="adam",
+        weight_decay=config.weight_decay, batch_size=config.batch_size or None, dtype="float32",
+    )  # fmt: skip
 
 
 class Delays(NamedTuple):
@@ -89,7 +53,7 @@ class Delays(NamedTuple):
     @property
     def ratio(self) -> np.ndarray:
         """How many times later the test accuracy is there, shape (settings, seeds)."""
-        return self.test / self.train
+        return ratio_of_times(self.test, self.train)
 
 
 def delays(result: "xarray.Dataset", reference: int = 0, level: float | None = None) -> Delays:
@@ -101,36 +65,33 @@ def delays(result: "xarray.Dataset", reference: int = 0, level: float | None = N
     if level is None:
         last = result.test_accuracy.isel(setting=reference, time=-1)
         level = LEVEL_SHARE * float(last.mean())
-    train, test = (
-        measures.crossing_time(result.time.values, result[name].values, level).time
-        for name in ACCURACIES
-    )
+    train, test = (time_to(result[name], level) for name in ACCURACIES)
     return Delays(level, train, test)
 
 
-def log_mean(values: np.ndarray) -> tuple[float, float]:
-    """Geometric mean over seeds and its standard error; infinite and NaN where a run never gets there."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        logs = np.log(values)
-        mean = float(np.exp(logs.mean()))
-        error = float(logs.std(ddof=1) / np.sqrt(logs.size)) if logs.size > 1 else np.nan
-    return mean, mean * error
+def falling_claim(statement: str, source: str, values: Any, **more: Any) -> Claim:
+    """Ratios, one for each seed, are below 1 on average, by more than two standard errors.
+
+    Without any effect a mean is below 1 in half of all cases.
+    """
+    each = np.asarray(values, dtype=float)
+    mean, error = measures.seed_geometric_mean(each)
+    with np.errstate(invalid="ignore"):
+        highest = float(mean * np.exp(2 * error / mean))
+    return Claim(f"{statement}, geometric mean and two standard errors)", source, 1.0, highest, "at-most",
+                 num_seeds=each.size, **more)  # fmt: skip
 
 
 def delay_claims(result: "xarray.Dataset", source: str, reference: int = 0) -> list[Claim]:
     """The reference setting groks: it has learned its training set by heart long before it generalises."""
     found, num = delays(result, reference), result.sizes["seed"]
-    ratio, error = log_mean(found.ratio[reference])
-    one = result.isel(setting=reference)
-    learned = [
-        np.interp(time, result.time, curve)
-        for time, curve in zip(found.test[reference], one.train_accuracy.values, strict=True)
-    ]
+    curves = result.train_accuracy.isel(setting=reference)
+    learned = value_at(result.time, curves, found.test[reference])
     name = str(result.setting.values[reference])
     return [
-        Claim(
+        delay_claim(
             f"{name}: generalisation is delayed (test over training time at accuracy {found.level:.2f}, "
-            "geometric mean)", source, 2, ratio, "at-least", uncertainty=error, num_seeds=num,
+            "geometric mean)", source, found.train[reference], found.test[reference],
         ),
         Claim(
             f"{name}: the training set is learned by heart before the test accuracy rises (training accuracy "
@@ -144,40 +105,34 @@ def shorter_claims(
     result: "xarray.Dataset", source: str, setting: int, reference: int = 0
 ) -> list[Claim]:
     """A setting has a shorter delay than the reference, seed by seed."""
-    found, num = delays(result, reference), result.sizes["seed"]
+    found = delays(result, reference)
     own, other = found.ratio[setting], found.ratio[reference]
-    share, error = log_mean(own / other)
     name, against = (str(result.setting.values[i]) for i in (setting, reference))
     return [
-        Claim(
+        geometric_claim(
             f"{name}: the delay is shorter than that of {against} (its ratio of test to training time over "
-            f"the other's, at accuracy {found.level:.2f}, geometric mean)", source, 0.5, share, "at-most",
-            uncertainty=error, num_seeds=num,
+            f"the other's, at accuracy {found.level:.2f}, geometric mean)", source, 0.5, own / other,
+            "at-most",
         ),
-        Claim(
-            f"{name}: so it is for every seed (share of seeds with a smaller ratio)", source, 1.0,
-            float(np.mean(own < other)), "at-least", num_seeds=num,
+        share_claim(
+            f"{name}: so it is for every seed (share of seeds with a smaller ratio)", source, own < other
         ),
-        Claim(
+        falling_claim(
             f"{name}: the test accuracy passes the level earlier, not only the training accuracy later (its "
-            f"time over that of {against}, geometric mean)", source, 1.0,
-            log_mean(found.test[setting] / found.test[reference])[0], "at-most", num_seeds=num,
+            f"time over that of {against}", source, found.test[setting] / found.test[reference],
         ),
     ]  # fmt: skip
 
 
 def sweep_claims(result: "xarray.Dataset", source: str) -> list[Claim]:
     """From setting to setting the delay gets shorter, from the first, the laziest, to the last."""
-    found, num = delays(result), result.sizes["seed"]
-    names = result.setting.values
+    found, names = delays(result), result.setting.values
     steps = [
-        Claim(
+        falling_claim(
             f"The delay falls from {names[i]} to {names[i + 1]} (ratio of test to training time over the one "
-            f"before, at accuracy {found.level:.2f}, geometric mean)", source, 1.0, value, "at-most",
-            uncertainty=error, num_seeds=num,
+            f"before, at accuracy {found.level:.2f}", source, found.ratio[i + 1] / found.ratio[i],
         )
         for i in range(len(names) - 1)
-        for value, error in [log_mean(found.ratio[i + 1] / found.ratio[i])]
     ]  # fmt: skip
     return [*steps, *shorter_claims(result, source, setting=len(names) - 1)]
 
@@ -187,15 +142,16 @@ def draw_curves(
 ) -> None:
     """Training and test accuracy of a setting: every seed thin, the mean bold, and the delay between them."""
     one = result.isel(setting=setting)
-    time = np.maximum(result.time.values, 0.8)  # the start has a place on a log axis too
+    time = plotting.log_time(result.time)
     for name, colour, label in zip(
         ACCURACIES, plotting.COLOURS, ("training", "test"), strict=False
     ):
-        for row in one[name].values:
-            axes.plot(time, row, color=colour, linewidth=0.5, alpha=0.5)
-        axes.plot(time, one[name].mean("seed"), color=colour, label=label)
-    ratio, _ = log_mean(found.ratio[setting])
-    begin, end = (log_mean(times[setting])[0] for times in (found.train, found.test))
+        runs = one[name].values
+        plotting.plot_runs(axes, time, runs, runs.mean(axis=0), colour=colour, label=label)
+    ratio, begin, end = (
+        measures.seed_geometric_mean(times[setting]).mean
+        for times in (found.ratio, found.train, found.test)
+    )
     if np.isfinite(ratio):
         axes.plot([begin, end], [found.level] * 2, color="black", linewidth=1, marker="|")
         axes.annotate(

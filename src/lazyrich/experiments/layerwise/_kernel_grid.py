@@ -94,7 +94,7 @@ def exact_runs(
     for index in np.ndindex(found.shape[1:4]):
         start, moments = starts[index[0]], data[index[0]]
         network = theory.BalancedNetwork(
-            start.first[index[1:]], start.second[index[1:]], moments.correlation,
+            moments.correlation, start.first[index[1:]], start.second[index[1:]],
             covariance=moments.covariance,
         )  # fmt: skip
         found[(0, *index)] = network.loss(times)
@@ -167,21 +167,6 @@ def exact_claim(result: "xarray.Dataset") -> Claim:
         "mean over seeds)",
         "Theorem F.2, App. F.2", 0.003, float(gap.max()), "at-most", num_seeds=result.sizes["seed"],
     )  # fmt: skip
-
-
-def share_claim(
-    statement: str, source: str, holds: Any, num_seeds: int, least: float = 0.9
-) -> Claim:
-    """A share of cases that must be large."""
-    return Claim(statement, source, least, float(np.mean(holds)), "at-least", num_seeds=num_seeds)
-
-
-def ratio_of_means(one: Any, other: Any) -> tuple[float, float]:
-    """A ratio of means over seeds and its standard error, both from the same seeds."""
-    a, b = np.asarray(one, float), np.asarray(other, float)
-    ratio = a.mean() / b.mean()
-    spread = np.std(a - ratio * b, ddof=1) / np.sqrt(a.size) if a.size > 1 else np.nan
-    return float(ratio), float(spread / abs(b.mean()))
 
 
 def draw_map(picture: Any, axes: Any, distance: "xarray.DataArray", x: str, y: str) -> None:

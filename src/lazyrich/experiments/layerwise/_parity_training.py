@@ -32,7 +32,7 @@ class ParityTraining:
         optimizer: "sgd" or "adam".
         learning_rate: the rate at the start.
         decay_from: share of the training after which the rate falls linearly to zero; 1 for never.
-        initial: standard deviation of all weights and biases at the start.
+        initial_std: standard deviation of all weights and biases at the start.
         batch_size: samples in a step.
     """
 
@@ -42,7 +42,7 @@ class ParityTraining:
     optimizer: str
     learning_rate: float
     decay_from: float
-    initial: float
+    initial_std: float
     batch_size: int
 
 
@@ -85,8 +85,8 @@ def _apply(weights: Weights, inputs: Any) -> Any:
     return hidden @ weights.second + weights.shift
 
 
-def _loss(weights: Weights, inputs: Any, labels: Any) -> Any:
-    return jnp.mean((_apply(weights, inputs) - labels) ** 2)
+def _loss(weights: Weights, inputs: Any, targets: Any) -> Any:
+    return jnp.mean((_apply(weights, inputs) - targets) ** 2)
 
 
 def _optimizer(training: ParityTraining, last: int) -> Any:
@@ -120,14 +120,14 @@ def _draw(training: ParityTraining, key: Any, case: Any, precision: str) -> Weig
     parts = jax.random.split(jax.random.fold_in(key, case), len(shapes))
     # drawn in float32 also for the comparison in float64, which must start alike
     drawn = (jax.random.normal(k, s, jnp.float32) for k, s in zip(parts, shapes, strict=True))
-    w = Weights(*((training.initial * x).astype(precision) for x in drawn))
+    w = Weights(*((training.initial_std * x).astype(precision) for x in drawn))
     mask = jnp.asarray(_active(training), precision)[case]
     return w._replace(first=w.first * mask, bias=w.bias * mask, second=w.second * mask)
 
 
 def _sample(task: SparseParity, key: Any, size: int) -> tuple[Any, Any]:
     data = task.dataset(key, size)
-    return data.inputs, data.labels[:, 0]
+    return data.inputs, data.targets[:, 0]
 
 
 def _probes(task: SparseParity, key: Any) -> tuple[Any, Any]:
@@ -146,18 +146,18 @@ def _advance(
 ) -> Any:
     optimizer, sizes = _optimizer(training, last), jnp.asarray(training.sizes, jnp.float32)
 
-    def update(state: Any, inputs: Any, labels: Any) -> Any:
+    def update(state: Any, inputs: Any, targets: Any) -> Any:
         weights, memory = state
         # units that a case lacks have no gradient, as both their layers are zero
-        slope = jax.grad(_loss)(weights, inputs, labels)
+        slope = jax.grad(_loss)(weights, inputs, targets)
         change, memory = optimizer.update(slope, memory)
         return optax.apply_updates(weights, change), memory
 
     def one_seed(state: Any, key: Any, data: Any, step: Any) -> Any:
         key = jax.random.fold_in(jax.random.fold_in(key, 3), step)
         if max(training.sizes) == 0:
-            inputs, labels = _sample(training.task, key, training.batch_size)
-            return jax.vmap(update, (0, None, None))(state, inputs, labels)
+            inputs, targets = _sample(training.task, key, training.batch_size)
+            return jax.vmap(update, (0, None, None))(state, inputs, targets)
         drawn = jax.random.uniform(key, (training.batch_size,), jnp.float32)
         chosen = jnp.minimum((sizes[:, None] * drawn).astype(int), sizes[:, None].astype(int) - 1)
         return jax.vmap(update)(state, data[0][chosen], data[1][chosen])

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lazyrich import models, simulate
 from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.experiments import _digits
+from lazyrich.experiments._over_seeds import over_cases
 from lazyrich.experiments.layerwise import _grokking
 
 if TYPE_CHECKING:
@@ -79,13 +81,12 @@ class Panel:
         settings = (DEFAULT, *([self.setting] if self.setting else []))
         task = _grokking.digits_task(config, context.data_folder)
 
-        def train(index: int, seeds: range) -> "xarray.Dataset":
-            return _train(config, settings[index], seeds, task.source, task.digits.fingerprint)
+        def train(config: Config, setting: Setting, seeds: range) -> "xarray.Dataset":
+            return _train(config, setting, seeds, task.source, task.digits.fingerprint)
 
-        names = [setting.name for setting in settings]
-        found = _grokking.over_settings(names, config, train, context)
-        digits = task.digits
-        return found.assign_attrs(digits=digits.name, digits_fingerprint=digits.fingerprint)
+        found = over_cases({"setting": {s.name: s for s in settings}}, train, config, context)
+        attributes = _grokking.CONVENTION.attributes() | _digits.attributes(task.digits)
+        return found.assign_attrs(attributes)
 
     def claims(self, result: "xarray.Dataset", config: Config) -> list[Claim]:
         """The default groks; the other setting less."""

@@ -8,6 +8,8 @@ import numpy as np
 
 from lazyrich import measures, plotting, tasks
 from lazyrich.core import Claim, Context, Convention
+from lazyrich.experiments._claims import share_claim
+from lazyrich.experiments._over_seeds import over_seeds
 
 if TYPE_CHECKING:
     import xarray
@@ -37,7 +39,7 @@ class Skills:
     target_scale: float = 5.0
     batch_size: int = 4000
     learning_rate: float = 0.05
-    initial: float = 0.01
+    initial_std: float = 0.01
     last_step: int = 30_000
     num_seeds: int = 10
     seeds_per_chunk: int = 5
@@ -57,25 +59,19 @@ def trained(
     """R_k/S of every network over (seed, case, step, skill), in chunks of seeds that are kept."""
     import xarray
 
-    from lazyrich.core import seed_chunks
     from lazyrich.experiments.layerwise import _parity_training
 
     training = _parity_training.ParityTraining(
         task(config), tuple(widths), tuple(sizes or [0] * len(widths)), optimizer, config.learning_rate,
-        decay_from, config.initial, config.batch_size,
+        decay_from, config.initial_std, config.batch_size,
     )  # fmt: skip
 
-    def piece(seeds: range) -> "xarray.Dataset":
+    def piece(config: Skills, seeds: range) -> "xarray.Dataset":
         found = _parity_training.skill_strengths(training, steps, seeds, context)
         dims = ("seed", "case", "step", "skill")
         return xarray.Dataset({"strength": (dims, found)}, {"seed": list(seeds)})
 
-    chunks = seed_chunks(config.num_seeds, config.seeds_per_chunk)
-    pieces: list[xarray.Dataset] = [
-        context.keep(f"seeds-{seeds[0]}", piece, seeds)
-        for seeds in context.track(chunks, "chunks of seeds")
-    ]
-    return xarray.concat(pieces, "seed").strength
+    return over_seeds(piece, config, context, "chunks of seeds").strength
 
 
 def dataset(
@@ -105,7 +101,7 @@ def emergence(resource: Any, curves: Any) -> np.ndarray:
     return measures.crossing_time(np.asarray(resource), np.asarray(curves).T, LEVEL).time
 
 
-def over_seeds(strength: Any, value: Callable[[np.ndarray], Any]) -> tuple[Any, Any]:
+def jackknife(strength: Any, value: Callable[[np.ndarray], Any]) -> tuple[Any, Any]:
     """A value of the mean over seeds, and its standard error by leaving out one seed at a time."""
     runs = np.asarray(strength)
     n = runs.shape[0]
@@ -117,13 +113,6 @@ def over_seeds(strength: Any, value: Callable[[np.ndarray], Any]) -> tuple[Any, 
         return found, np.sqrt((n - 1) / n * np.sum((without - without.mean(axis=0)) ** 2, axis=0))
 
 
-def slope(frequencies: np.ndarray, places: np.ndarray) -> float:
-    """Power of the frequency with which places change, by least squares of logarithms."""
-    x, y = np.log(frequencies), np.log(places)
-    x = x - x.mean()
-    return float(np.sum(x * y) / np.sum(x**2))
-
-
 def order_claim(result: "xarray.Dataset", statement: str, source: str) -> Claim:
     """In what share of runs and neighbouring skills the more frequent one comes first.
 
@@ -133,8 +122,8 @@ def order_claim(result: "xarray.Dataset", statement: str, source: str) -> Claim:
     places = np.array([emergence(result[name], run) for run in result.strength.values])
     emerges = np.isfinite(places[:, :-1]) | np.isfinite(places[:, 1:])
     later = (places[:, 1:] >= places[:, :-1])[emerges]
-    share = float(later.mean()) if later.size else np.nan
-    return Claim(statement, source, 0.9, share, "at-least", num_seeds=places.shape[0])
+    # a run's pairs of neighbours are not independent draws
+    return share_claim(statement, source, later, 0.9, uncertainty=None, num_seeds=len(places))
 
 
 def place_claims(
@@ -151,8 +140,10 @@ def place_claims(
     x, p = result[name].values, task(config).frequencies
     predicted = emergence(x, result.predicted.values)
     seeds = result.sizes["seed"]
-    law, law_error = over_seeds(result.strength, lambda mean: slope(p, emergence(x, mean)))
-    ratio, error = over_seeds(result.strength, lambda mean: (emergence(x, mean) / predicted)[1:])
+    law, law_error = jackknife(
+        result.strength, lambda mean: measures.power_law(p, emergence(x, mean)).exponent
+    )
+    ratio, error = jackknife(result.strength, lambda mean: (emergence(x, mean) / predicted)[1:])
     worst = int(np.argmax(np.abs(np.log(ratio))))
     return [
         Claim(f"{words} grows as one over the skill's frequency (power of p_k)", source, -1.0, law,
@@ -167,7 +158,7 @@ def largest_gap(
 ) -> tuple[Any, Any]:
     """Largest |R_k/S − model| of the mean over seeds, from a skill on (counted from 0), and its error."""
     model = result[predicted].values[:, first:]
-    return over_seeds(result.strength, lambda mean: np.max(np.abs(mean[:, first:] - model)))
+    return jackknife(result.strength, lambda mean: np.max(np.abs(mean[:, first:] - model)))
 
 
 def figure(
@@ -182,11 +173,9 @@ def figure(
     panel, name = axes[0, 0], result.strength.dims[1]
     x, mean, spread = result[name], result.strength.mean("seed"), result.strength.std("seed")
     for k, colour in zip(range(result.sizes["skill"]), plotting.COLOURS * 2, strict=False):
-        panel.fill_between(
-            x, (mean - spread)[:, k], (mean + spread)[:, k], color=colour, alpha=0.15, linewidth=0
-        )
         panel.plot(result.point_at, result.curve[:, k], color=colour, label=f"$k$ = {k + 1}")
-        panel.plot(x, mean[:, k], color=colour, **NETWORK)
+        band = (each[:, k] for each in (mean - spread, mean, mean + spread))
+        plotting.plot_band(panel, x, *band, colour=colour, **NETWORK)
         for variable in also or {}:
             panel.plot(result.point_at, result[variable][:, k], color=colour, **ALSO)
     panel.set(

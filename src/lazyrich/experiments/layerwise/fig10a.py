@@ -18,7 +18,7 @@ CAPTION = (
     "first layer reads and turns rich later. Colour: descent, mean over seeds; black: the matrix "
     "solution without a fit."
 )
-SECONDS = {"quick": 10, "paper": 14}
+SECONDS = {"quick": 6, "paper": 9}
 CONVENTION = _kernel_grid.CONVENTION
 REFERENCES = _kernel_grid.REFERENCES
 Config = _funnel.Config

@@ -18,7 +18,7 @@ CAPTION = (
     "second layer can write and turns rich later. Colour: descent, mean over seeds; black: the matrix "
     "solution without a fit."
 )
-SECONDS = {"quick": 10, "paper": 14}
+SECONDS = {"quick": 5, "paper": 9}
 CONVENTION = _kernel_grid.CONVENTION
 REFERENCES = _kernel_grid.REFERENCES
 Config = _funnel.Config

@@ -8,7 +8,7 @@ TITLE = "Grokking of a deep network"
 CAPTION = _rescaled.caption(
     "weights five times those of LeCun, target 3: it learns by heart at once and generalises late"
 )
-SECONDS = {"quick": 12, "paper": 1200}
+SECONDS = {"quick": 5, "paper": 1200}
 REFERENCES = _rescaled.REFERENCES
 CONVENTION = _grokking.CONVENTION
 Config = _rescaled.Config

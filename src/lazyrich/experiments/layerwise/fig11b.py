@@ -8,7 +8,7 @@ TITLE = "Smaller weights remove the delay"
 CAPTION = _rescaled.caption(
     "left: weights five times those of LeCun, target 3; right: weights 5 to 1"
 )
-SECONDS = {"quick": 8, "paper": 2400}
+SECONDS = {"quick": 12, "paper": 2400}
 REFERENCES = _rescaled.REFERENCES
 CONVENTION = _grokking.CONVENTION
 Config = _rescaled.Config

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyrich import measures, models, plotting, simulate, tasks, theory
+from lazyrich import models, plotting, simulate, tasks, theory
 from lazyrich.core import Claim, Context, Convention
+from lazyrich.experiments._times import time_to, value_at
 
 if TYPE_CHECKING:
     import xarray
@@ -24,7 +25,7 @@ CAPTION = (
     "model. Left and middle: a(0) = b(0) = 0.01, small enough for stages, large enough for the third mode to "
     "saturate within the printed axis."
 )
-SECONDS = {"quick": 5, "paper": 15}
+SECONDS = {"quick": 2, "paper": 8}
 REFERENCES = ("layerwise",)
 CONVENTION = Convention(
     loss="½ mean over the distribution of the squared error",
@@ -42,11 +43,11 @@ class Config:
     start: float = 1e-4
     starts: tuple[float, ...] = (3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
     last_time: float = 100.0
-    num_times: int = 401
+    num_records: int = 401
     steps_between: int = 50
 
 
-PRESETS = {"quick": Config(), "paper": Config(num_times=1001, steps_between=200)}
+PRESETS = {"quick": Config(), "paper": Config(num_records=1001, steps_between=200)}
 
 
 def run(config: Config, context: Context) -> "xarray.Dataset":
@@ -71,8 +72,8 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
             "linear": pieces[0].modes,
             "layerwise": pieces[1].modes,
             "by_start": xarray.concat([piece.modes for piece in pieces[2:]], "start"),
-            "linear_theory": (("time", "mode"), linear.coefficients(times)),
-            "layerwise_theory": (("time", "mode"), exact.product(times)),
+            "linear_theory": (("time", "mode"), linear.modes(times)),
+            "layerwise_theory": (("time", "mode"), exact.modes(times)),
             "separation_theory": (("start", "pair"), separations),
             "separation_curve": (("fine_start", "pair"), curve),
             "linear_separation": (("pair",), linear.stages().separation),
@@ -86,7 +87,7 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
 
 
 def _times(config: Config) -> np.ndarray:
-    return np.linspace(0, config.last_time, config.num_times)
+    return np.linspace(0, config.last_time, config.num_records)
 
 
 def _network(config: Config, start: float) -> "theory.DiagonalNetwork":
@@ -108,8 +109,10 @@ def _descent(config: Config, start: float | None) -> "xarray.Dataset":
     else:
         network, size = models.Layerwise.diagonal(d), np.sqrt(start)
         weights = models.TwoLayerWeights(size * np.eye(d), np.full((d, 1), size))
-    training = simulate.Supervised(network, task, lambda key: weights, population=3)
-    steps = config.steps_between * np.arange(config.num_times)
+    training = simulate.Supervised(
+        network, task, initial_weights=lambda seed: weights, population=3
+    )
+    steps = config.steps_between * np.arange(config.num_records)
     step = config.last_time / steps[-1]
     # the trainer's loss has no ½, so that half of the step is its learning rate
     run = simulate.gradient_descent(training, steps, learning_rate=step / 2, seeds=[0]).isel(seed=0)
@@ -129,14 +132,6 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     ]
 
 
-def _reached(
-    result: "xarray.Dataset", curves: "xarray.DataArray", share: float, S: float
-) -> np.ndarray:
-    """When modes of a record have reached a share of their target; last axis the modes."""
-    values = curves.transpose(..., "mode", "time").values / S
-    return measures.crossing_time(result.time.values, values, share).time
-
-
 def _agreement(result: "xarray.Dataset", config: Config) -> list[Claim]:
     found = []
     for model, words, equation in (
@@ -144,7 +139,7 @@ def _agreement(result: "xarray.Dataset", config: Config) -> list[Claim]:
         ("layerwise", "The diagonal network", 9),
     ):
         gap = float(np.abs(result[model] - result[f"{model}_theory"]).max()) / config.target
-        ends = _reached(result, result[model], 0.9, config.target)
+        ends = time_to(result[model], 0.9 * config.target)
         exact = result.end_theory.sel(model=model).values
         found += [
             # descent lags behind the flow by a share of about variance × step of its growth
@@ -162,12 +157,16 @@ def _saturation(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """Begin and end of each mode; the linear ones begin at once, the others late."""
     shares = {}
     for model in ("linear", "layerwise"):
-        begin, end = (_reached(result, result[model], q, config.target) for q in (0.1, 0.9))
+        begin, end = (time_to(result[model], q * config.target) for q in (0.1, 0.9))
         shares[model] = begin / end
-    full = _reached(result, result.layerwise, 0.99, config.target)[0]
-    next_one = float(result.layerwise.isel(mode=1).interp(time=full)) / config.target
-    linear_full = _reached(result, result.linear, 0.99, config.target)[0]
-    beside = float(result.linear.isel(mode=1).interp(time=linear_full)) / config.target
+    full, linear_full = (
+        time_to(curves.isel(mode=0), 0.99 * config.target)
+        for curves in (result.layerwise, result.linear)
+    )
+    next_one, beside = (
+        float(value_at(result.time, curves.isel(mode=1), when)) / config.target
+        for curves, when in ((result.layerwise, full), (result.linear, linear_full))
+    )
     return [
         Claim("Linear model: modes saturate from t = 0 on (largest time to a tenth over that to nine tenths)",
               "Fig. 3", 0.05, shares["linear"].max(), "at-most"),
@@ -180,15 +179,15 @@ def _saturation(result: "xarray.Dataset", config: Config) -> list[Claim]:
     ]  # fmt: skip
 
 
-def _separation(result: "xarray.Dataset", curves: "xarray.DataArray", config: Config) -> np.ndarray:
+def _separation(curves: "xarray.DataArray", config: Config) -> np.ndarray:
     """Begin of a mode over the end of the one before it; last axis the pairs."""
-    begin, end = (_reached(result, curves, q, config.target) for q in (0.1, 0.9))
+    begin, end = (time_to(curves, q * config.target) for q in (0.1, 0.9))
     return begin[..., 1:] / end[..., :-1]
 
 
 def _stages(result: "xarray.Dataset", config: Config) -> list[Claim]:
     linear, network, by_start = (
-        _separation(result, result[name], config) for name in ("linear", "layerwise", "by_start")
+        _separation(result[name], config) for name in ("linear", "layerwise", "by_start")
     )
     exact = result.separation_theory.values
     stage_like, predicted = (np.all(values > 1, axis=1) for values in (by_start, exact))
@@ -229,7 +228,7 @@ def figure(result: "xarray.Dataset", config: Config) -> "Figure":
     row[0].set(title="(a) Linear", ylabel=r"$\theta_i / S_i$", xlabel="time $t$")
     row[1].set(title="(b) Layerwise", ylabel="$a_i b_i / S_i$", xlabel="time $t$")
     row[0].legend(loc="lower right")
-    found = _separation(result, result.by_start, config)
+    found = _separation(result.by_start, config)
     for pair in range(found.shape[1]):
         colour = plotting.COLOURS[3 + pair]
         words = f"modes {pair + 1} and {pair + 2}"

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lazyrich import theory
+from lazyrich import simulate, theory
 from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.experiments._times import value_at
 from lazyrich.experiments.layerwise import _skills
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ CAPTION = (
     "Bits are 0 or 1, and p_k ∝ k^−1.6. Quick: 15 bits, 256 units, batches of 256, rate 0.05, start 0.05; "
     "paper: 32 bits, 1000 units, batches of 4000, rate 0.02, start 0.01."
 )
-SECONDS = {"quick": 20, "paper": 8000}
+SECONDS = {"quick": 15, "paper": 8000}
 REFERENCES = _skills.REFERENCES
 CONVENTION = _skills.CONVENTION
 
@@ -38,8 +39,8 @@ class Config(_skills.Skills):
 
 PRESETS = {
     "quick": Config(
-        num_bits=15, width=256, batch_size=256, learning_rate=0.05, initial=0.05, last_step=8000, num_seeds=8,
-        seeds_per_chunk=4,
+        num_bits=15, width=256, batch_size=256, learning_rate=0.05, initial_std=0.05, last_step=8000,
+        num_seeds=8, seeds_per_chunk=4,
     ),
     "paper": Config(),
 }  # fmt: skip
@@ -47,9 +48,7 @@ PRESETS = {
 
 def run(config: Config, context: Context) -> "xarray.Dataset":
     """Trained networks and the model calibrated on their first skill."""
-    first = config.last_step / 100
-    later = np.geomspace(first, config.last_step, config.num_records)
-    steps = np.unique(np.round(np.concatenate([[0], later]))).astype(int)
+    steps = simulate.log_steps(config.last_step, config.num_records, first=config.last_step / 100)
     strength = _skills.trained(config, context, steps, widths=[config.width])[:, 0]
     mean = strength.mean("seed").values
     task = _skills.task(config)
@@ -66,7 +65,7 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """Order, times, overlay, and that skills come in stages."""
     seeds = result.sizes["seed"]
     gap, error = _skills.largest_gap(result)
-    before, before_error = _skills.over_seeds(
+    before, before_error = _skills.jackknife(
         result.strength, lambda mean: _learned_before(result, mean)
     )
     return require_seeds([
@@ -84,7 +83,7 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
 def _learned_before(result: "xarray.Dataset", mean: np.ndarray) -> float:
     """Smallest strength that a skill has when the next one emerges."""
     times = _skills.emergence(result.time, mean)
-    return min(float(np.interp(time, result.time, mean[:, k])) for k, time in enumerate(times[1:]))
+    return float(np.min(value_at(result.time, mean.T[:-1], times[1:])))
 
 
 def figure(result: "xarray.Dataset", config: Config) -> "Figure":

@@ -7,6 +7,7 @@ import numpy as np
 
 from lazyrich import measures, models, plotting, simulate, tasks
 from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.experiments._claims import ratio_claim, share_claim
 from lazyrich.experiments._over_seeds import over_seeds
 from lazyrich.experiments.layerwise import _kernel_grid
 
@@ -24,7 +25,7 @@ CAPTION = (
     "copies with opposite outgoing weights, so that the first output is zero. Right: cuts through "
     "the map, median and quartiles."
 )
-SECONDS = {"quick": 8, "paper": 50}
+SECONDS = {"quick": 6, "paper": 36}
 CONVENTION = _kernel_grid.CONVENTION
 REFERENCES = _kernel_grid.REFERENCES
 
@@ -35,7 +36,7 @@ class Config(_kernel_grid.Shape):
 
     input_dimension: int = 20
     width: int = 20
-    base_std: float = 0.1
+    initial_std: float = 0.1
     largest_imbalance: float = 0.5
     num_imbalances: int = 40
     smallest_ratio: float = 0.1
@@ -59,10 +60,7 @@ PRESETS = {"quick": Config(num_imbalances=15, num_ratios=14), "paper": Config()}
 
 def run(config: Config, context: Context) -> "xarray.Dataset":
     """The end of training in all cells."""
-    (found,) = over_seeds(
-        "linear networks", "cells", [config.num_seeds], config,
-        lambda case, seeds: _piece(config, seeds), context,
-    )  # fmt: skip
+    found = over_seeds(_piece, config, context, "linear networks")
     return found.assign_attrs(CONVENTION.attributes())
 
 
@@ -93,8 +91,8 @@ def _start(config: Config, seed: int) -> "tuple[models.TwoLayerWeights, tasks.Re
     drawn = network.init(weights_key, 1.0)
     size = config.imbalances[:, None, None]
     scaled = models.TwoLayerWeights(
-        (config.base_std + np.maximum(-size, 0)) * drawn.first,
-        (config.base_std + np.maximum(size, 0)) * drawn.second,
+        (config.initial_std + np.maximum(-size, 0)) * drawn.first,
+        (config.initial_std + np.maximum(size, 0)) * drawn.second,
     )
     task = tasks.RandomRegression(
         config.num_samples, config.input_dimension, config.output_dimension, whitened=False
@@ -109,23 +107,20 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     rows = mean.transpose("imbalance", "ratio").values
     centre = rows.shape[0] // 2
     ends = np.maximum(rows[0], rows[-1])
-    small = distance.isel(ratio=0).values[:, centre], distance.isel(ratio=-1).values[:, centre]
-    fall, error = _kernel_grid.ratio_of_means(small[1], small[0])
+    near, far = (distance.isel(ratio=i).values[:, centre] for i in (0, -1))
     middle = config.num_ratios // 2
     cut = distance.isel(ratio=middle).values
-    spread, spread_error = _kernel_grid.ratio_of_means((cut[:, 0] + cut[:, -1]) / 2, cut[:, centre])
     return require_seeds([
-        _kernel_grid.share_claim("The larger the weights are to the target, the less the kernel moves "
-                                 "(share of steps of the ratio, all imbalances, mean over seeds)",
-                                 "Sec. 7, Fig. 6b",
-                                 np.diff(rows, axis=1) < 0, seeds, 0.95),
-        Claim("Without imbalance, at the largest ratio it hardly moves (over its way at the smallest)",
-              "Sec. 7, Fig. 6b", 0.01, fall, "at-most", uncertainty=error, num_seeds=seeds),
-        Claim(f"Imbalance still matters (distance at the largest imbalances over that without, ratio "
-              f"{config.ratios[middle]:.2g})",
-              "Fig. 6b", 0.1, spread, "at-most", uncertainty=spread_error, num_seeds=seeds),
-        _kernel_grid.share_claim("The largest imbalance of either sign is lazier than none (share of ratios, "
-                                 "mean over seeds)", "Fig. 6b", ends < rows[centre], seeds, 0.95),
+        share_claim("The larger the weights are to the target, the less the kernel moves (share of steps of "
+                    "the ratio, all imbalances, mean over seeds)", "Sec. 7, Fig. 6b",
+                    np.diff(rows, axis=1) < 0, 0.95, uncertainty=None, num_seeds=seeds),
+        ratio_claim("Without imbalance, at the largest ratio it hardly moves (over its way at the smallest)",
+                    "Sec. 7, Fig. 6b", 0.01, far, near, "at-most"),
+        ratio_claim("Imbalance still matters (distance at the largest imbalances over that without, ratio "
+                    f"{config.ratios[middle]:.2g})", "Fig. 6b", 0.1, (cut[:, 0] + cut[:, -1]) / 2,
+                    cut[:, centre], "at-most"),
+        share_claim("The largest imbalance of either sign is lazier than none (share of ratios, mean over "
+                    "seeds)", "Fig. 6b", ends < rows[centre], 0.95, uncertainty=None, num_seeds=seeds),
         Claim("The networks have learned (largest share of the loss that is left, mean over seeds)",
               "App. F.2", 0.05, float(result.loss_left.mean("seed").max()), "at-most", num_seeds=seeds),
     ], 8)  # fmt: skip
@@ -142,12 +137,9 @@ def figure(result: "xarray.Dataset", config: Config) -> "Figure":
     for place, colour in zip(
         (0, last // 4, last // 2, last - last // 4, last), plotting.COLOURS, strict=False
     ):
-        low, median, high = result.kernel_distance.isel(imbalance=place).quantile(
-            [0.25, 0.5, 0.75], "seed"
-        )
+        band = result.kernel_distance.isel(imbalance=place).quantile([0.25, 0.5, 0.75], "seed")
         label = f"{float(result.imbalance[place]):+.2f}"
-        right.plot(result.ratio, median, color=colour, label=label)
-        right.fill_between(result.ratio, low, high, color=colour, alpha=0.2, linewidth=0)
+        plotting.plot_band(right, result.ratio, *band, colour=colour, label=label)
     right.set(xscale="log", yscale="log", xlabel="weight-to-target ratio", ylabel="kernel distance",
               title="Cuts at given imbalances")  # fmt: skip
     right.legend(title="$\\sigma_2 - \\sigma_1$")

@@ -1,15 +1,16 @@
 """Fig. 7: features in function space, rich and lazy."""
 
-import dataclasses
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lazyrich import measures, plotting
 from lazyrich.core import Claim, Context, Convention, Correction, argument_error, require_seeds
-from lazyrich.experiments._over_seeds import over_seeds
+from lazyrich.experiments._claims import mean_claim
+from lazyrich.experiments._over_seeds import over_parts
 from lazyrich.experiments.layerwise import _function_space
-from lazyrich.experiments.layerwise._function_space import DIRECTION
+from lazyrich.experiments.layerwise._function_space import DIRECTION, Config
 
 if TYPE_CHECKING:
     import xarray
@@ -27,27 +28,13 @@ CAPTION = (
     "move under NTK initialisation, over the distance from the first output to the target; circles: "
     "training, black: Theorem H.1 with one input."
 )
-SECONDS = {"quick": 8, "paper": 15}
+SECONDS = {"quick": 3, "paper": 8}
 REFERENCES = ("layerwise",)
 CONVENTION = Convention(
     loss="squared length of the error in function space (mean squared error on whitened inputs), no ½",
     time="t counts gradient-descent steps",
     time_unit="steps",
 )
-
-
-@dataclasses.dataclass(frozen=True)
-class Config:
-    """What Fig. 7 is computed from."""
-
-    feature_length: float = 0.05
-    target_length: float = 1.0
-    small_target: float = 0.005
-    num_features: int = 100
-    widths: tuple[int, ...] = (10, 30, 100, 300, 1000, 3000, 10_000)
-    steps: int = 1000
-    num_seeds: int = 16
-    seeds_per_chunk: int = 16
 
 
 PRESETS = {"quick": Config(), "paper": Config(num_seeds=64)}
@@ -61,54 +48,30 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
         raise argument_error(
             "num_features", f"be one of the widths {config.widths}", config.num_features
         )
-    lengths = (config.target_length, config.small_target)
-    counts = [config.num_seeds] * len(lengths)
-    pairs = over_seeds(
-        "two features",
-        "pair",
-        counts,
-        config,
-        lambda i, seeds: _function_space.pair(config, lengths[i], seeds),
-        context,
-    )
-    counts = [config.num_seeds] * len(config.widths)
-    many = over_seeds(
-        "many features",
-        "many",
-        counts,
-        config,
-        lambda i, seeds: _function_space.many(config, i, seeds),
-        context,
-    )
-    shown = many[config.widths.index(config.num_features)].rename(feature="many")
+    lengths = {"rich": config.target_length, "downscaled": config.small_target}
+    pairs = over_parts(
+        {name: functools.partial(_function_space.pair, length) for name, length in lengths.items()},
+        config, context, "two features",
+    )  # fmt: skip
+    many = over_parts(
+        {f"many-{width}": functools.partial(_function_space.many, width) for width in config.widths},
+        config, context, "many features",
+    )  # fmt: skip
+    shown = many[f"many-{config.num_features}"].rename(feature="many")
     names = ("moved", "unscaled_moved", "relative_moved", "scalar_moved", "relative", "final_share")
-    slopes = xarray.concat([piece[list(names)] for piece in many], "width", data_vars="all")
+    slopes = xarray.concat([one[list(names)] for one in many.values()], "width", data_vars="all")
     parts = [
         piece.rename({name: f"{label}_{name}" for name in piece.data_vars})
-        for label, piece in zip(
-            ("rich", "downscaled", "ntk"), (*pairs, shown.drop_vars(names[:-1])), strict=True
-        )
+        for label, piece in (pairs | {"ntk": shown.drop_vars(names[:-1])}).items()
     ]
     result = xarray.merge([*parts, slopes.assign_coords(width=list(config.widths))])
     return result.assign_attrs(CONVENTION.attributes())
 
 
-def _slope(values: "xarray.DataArray") -> tuple[float, float, int]:
-    """Power of the width, mean and standard error over seeds."""
-    x, y = np.log(values.width.values), np.log(np.abs(values.transpose("width", "seed").values))
-    x = x - x.mean()
-    slopes = (x @ y) / (x @ x)
-    return (
-        float(slopes.mean()),
-        float(slopes.std(ddof=1) / np.sqrt(slopes.size)) if slopes.size > 1 else np.nan,
-        slopes.size,
-    )
-
-
-def _mean(values: "xarray.DataArray") -> tuple[float, float]:
-    """Mean and standard error over seeds."""
-    mean, error = measures.seed_mean(values)
-    return float(mean), float(error)
+def _powers(values: "xarray.DataArray") -> np.ndarray:
+    """Powers of the width, by seed."""
+    sizes = np.abs(values.transpose("seed", "width"))
+    return measures.power_law(values.width, sizes).exponent
 
 
 def _lengths(result: "xarray.Dataset", label: str) -> "xarray.DataArray":
@@ -148,8 +111,6 @@ def _rich_claims(result: "xarray.Dataset") -> list[Claim]:
     lengths = _lengths(result, "rich").isel(feature=0)
     growth = lengths.sel(moment="after") / lengths.sel(moment="before")
     share, predicted = _aligned_share(result)
-    mean, error = _mean(share)
-    ratio, ratio_error = _mean(result.rich_ratio)
     return [
         Claim("(a) The aligned feature ends as the longer one in every run (smallest ratio)", "Fig. 7", 1.0,
               dominance.min(), "at-least", num_seeds=num_seeds),
@@ -157,11 +118,10 @@ def _rich_claims(result: "xarray.Dataset") -> list[Claim]:
               (dominance / _dominance(result, "downscaled").values).min(), "at-least", num_seeds=num_seeds),
         Claim("(a) It is amplified (median ratio of its length, after over before)", "Fig. 7", 10.0,
               np.median(growth.values), "at-least", num_seeds=num_seeds),
-        Claim("(a) Its share of the output along the target, as for tiny starts", "Fig. 7",
-              float(predicted.mean()), mean, "relative", 0.05, uncertainty=error, num_seeds=num_seeds),
+        mean_claim("(a) Its share of the output along the target, as for tiny starts", "Fig. 7",
+                   float(predicted.mean()), share, "relative", 0.05),
         _fit("rich", result),
-        Claim("(a) The weight-to-target ratio is small", "Sec. 7.1", 0.2, ratio, "at-most",
-              uncertainty=ratio_error, num_seeds=num_seeds),
+        mean_claim("(a) The weight-to-target ratio is small", "Sec. 7.1", 0.2, result.rich_ratio, "at-most"),
     ]  # fmt: skip
 
 
@@ -184,21 +144,19 @@ LAZY = {"downscaled": "(b) Target downscaling", "ntk": "(c) NTK initialisation"}
 
 
 def _lazy_claims(result: "xarray.Dataset") -> list[Claim]:
-    h, num_seeds = result.downscaled_features, result.sizes["seed"]
+    h = result.downscaled_features
     change = h.sel(moment="after") - h.sel(moment="before")
     squares = [(v**2).sum(["axis", "feature"]) for v in (change, h.sel(moment="before"))]
     moved = {"downscaled": (squares[0] / squares[1]) ** 0.5, "ntk": result.relative.isel(width=-1)}
     found = []
     for label, words in LAZY.items():
-        mean, error = _mean(moved[label])
-        ratio, ratio_error = _mean(result[f"{label}_ratio"])
         most = f", {int(result.width[-1])} features" if label == "ntk" else ""
         found += [
-            Claim(f"{words}: features barely move (root mean square over their length{most})", "Fig. 7", 0.1,
-                  mean, "at-most", uncertainty=error, num_seeds=num_seeds),
+            mean_claim(f"{words}: features barely move (root mean square over their length{most})", "Fig. 7",
+                       0.1, moved[label], "at-most"),
             _fit(label, result),
-            Claim(f"{words}: the weight-to-target ratio is large", "Sec. 7.1", 5.0, ratio, "at-least",
-                  uncertainty=ratio_error, num_seeds=num_seeds),
+            mean_claim(f"{words}: the weight-to-target ratio is large", "Sec. 7.1", 5.0,
+                       result[f"{label}_ratio"], "at-least"),
         ]  # fmt: skip
     return found
 
@@ -222,20 +180,17 @@ def _slope_claims(result: "xarray.Dataset") -> list[Claim]:
         ("moved", "training, two inputs"),
         ("scalar_moved", "Theorem H.1, one input"),
     ):
-        slope, error, num_seeds = _slope(result[name])
         found.append(
-            Claim(f"NTK: a feature's movement is a power of the number of features ({words})", "Sec. 7.1",
-                  -1.0, slope, "absolute", 0.06, uncertainty=error, num_seeds=num_seeds,
-                  correction=correction)
+            mean_claim(f"NTK: a feature's movement is a power of the number of features ({words})",
+                       "Sec. 7.1", -1.0, _powers(result[name]), "absolute", 0.06, correction=correction)
         )  # fmt: skip
     for name, words in (
         ("unscaled_moved", "without 1/Z"),
         ("relative_moved", "beside its size"),
     ):
-        slope, error, num_seeds = _slope(result[name])
         found.append(
-            Claim(f"NTK: a feature's movement {words} (power of the number of features; training)",
-                  "Sec. 7.1", -0.5, slope, "absolute", 0.06, uncertainty=error, num_seeds=num_seeds)
+            mean_claim(f"NTK: a feature's movement {words} (power of the number of features; training)",
+                       "Sec. 7.1", -0.5, _powers(result[name]), "absolute", 0.06)
         )  # fmt: skip
     largest = result.final_share.max()
     found.append(

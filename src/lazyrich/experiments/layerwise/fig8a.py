@@ -1,11 +1,13 @@
 """Fig. 8a: a two-layer network on digits, from lazy to rich by the scale of its output."""
 
 import dataclasses
+import functools
 from typing import TYPE_CHECKING
 
 from lazyrich import models, simulate, tasks
 from lazyrich.core import Claim, Context, require_seeds
 from lazyrich.experiments import _digits
+from lazyrich.experiments._over_seeds import over_cases
 from lazyrich.experiments.layerwise import _grokking
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ CAPTION = (
     "200 pictures of 14 × 14 pixels, full batch, rate 3e-3, decay 1e-3. Without MNIST the small digits set "
     "that comes with the install takes its place."
 )
-SECONDS = {"quick": 8, "paper": 900}
+SECONDS = {"quick": 11, "paper": 900}
 REFERENCES = ("layerwise", "grokking-lazy-rich")
 CONVENTION = _grokking.CONVENTION
 SOURCE = "Fig. 8a, Sec. 7.2"
@@ -35,7 +37,7 @@ class Config:
 
     output_scales: tuple[float, ...] = (1.0, 0.3, 0.1)
     width: int = 200
-    weight_scale: float = 4.0
+    initial_scale: float = 4.0
     num_samples: int = 1000
     num_test: int = 2000
     side: int = 28
@@ -61,23 +63,19 @@ data_fingerprint = _digits.data_fingerprint
 def run(config: Config, context: Context) -> "xarray.Dataset":
     """All scales from every seed, the largest first."""
     task = _grokking.digits_task(config, context.data_folder)
-
-    def train(index: int, seeds: range) -> "xarray.Dataset":
-        return _train(config, task, config.output_scales[index], seeds)
-
-    names = [f"α = {scale:g}" for scale in config.output_scales]
-    found = _grokking.over_settings(names, config, train, context)
-    digits = task.digits
-    return found.assign_attrs(digits=digits.name, digits_fingerprint=digits.fingerprint)
+    scales = {f"α = {scale:g}": scale for scale in config.output_scales}
+    train = functools.partial(_train, task)
+    found = over_cases({"setting": scales}, train, config, context)
+    return found.assign_attrs(CONVENTION.attributes() | _digits.attributes(task.digits))
 
 
 def _train(
-    config: Config, task: "tasks.DigitClassification", output_scale: float, seeds: range
+    task: "tasks.DigitClassification", config: Config, output_scale: float, seeds: range
 ) -> "xarray.Dataset":
     network = models.MLP(
         (task.input_dimension, config.width, 10), "relu", output_scale=output_scale
     )
-    training = simulate.Classification(network, task, network.lecun(config.weight_scale))
+    training = simulate.Classification(network, task, network.lecun(config.initial_scale))
     return _grokking.train(training, config, seeds)
 
 

@@ -49,7 +49,7 @@ def _label_share(training: Any, weights: Any, data: Any) -> Any:
 
     F, test = training.unscaled.features(weights, data.all_pairs), 1 - data.is_train
     classes = (
-        jax.nn.one_hot(data.all_labels, training.unscaled.num_outputs, dtype=F.dtype)
+        jax.nn.one_hot(data.all_labels, training.unscaled.output_dimension, dtype=F.dtype)
         * test[:, None]
     )
     counts, n = classes.sum(axis=0), test.sum()

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyrich import groups, measures, plotting, quantities
-from lazyrich.core import Claim, Departure
-from lazyrich.experiments.li2 import _fate_runs
-from lazyrich.experiments.li2._fate_runs import Setting, claim
+from lazyrich.core import Claim, Context, Departure
+from lazyrich.experiments._claims import clear_claim, mean_claim, share_claim
+from lazyrich.experiments.li2 import _fate_runs, _training
+from lazyrich.experiments.li2._setting import Setting
 from lazyrich.experiments.li2._study import Study
 
 if TYPE_CHECKING:
     import xarray
 
 CASES = {
-    "grokked": Setting(0.6, 600, 1e-3),
-    "stuck lazy": Setting(0.6, 600, 0.0),
-    "memorising features": Setting(0.3, 600, 1e-3),
-    "features early": Setting(0.95, 80, 1e-4, 2e-2, start=0.3, order=79, width=28),
+    "grokked": Setting(600, 1e-3, fraction=0.6),
+    "stuck lazy": Setting(600, 0.0, fraction=0.6),
+    "memorising features": Setting(600, 1e-3, fraction=0.3),
+    "features early": Setting(80, 1e-4, 2e-2, fraction=0.95, width=28, initial_scale=0.3),
 }
 MOST_PAIRS = 1500
 """Of the training pairs, how many at most are looked at for stages."""
@@ -34,21 +35,30 @@ def _settings(config: Any) -> dict[str, Setting]:
     return found
 
 
+def _runs(setting: Setting, seeds: range, records: int, context: Context) -> "xarray.Dataset":
+    """Both studies look at the same runs; the context is that of the first that does."""
+    place = _place(setting, seeds, records)
+    if not place:
+        place.append(_fate_runs.train(setting, seeds, records, context))
+    return place[0]
+
+
 @functools.lru_cache(maxsize=64)
-def _runs(setting: Setting, seeds: range, records: int) -> "xarray.Dataset":
-    """Both studies look at the same runs."""
-    return _fate_runs.train(setting, seeds, records)
+def _place(setting: Setting, seeds: range, records: int) -> "list[xarray.Dataset]":
+    """Where a run is remembered."""
+    return []
 
 
 # The cases, told apart by the measures.
 
 
-def _cases(config: Any, seeds: range) -> "xarray.Dataset":
+def _cases(config: Any, seeds: range, context: Context) -> "xarray.Dataset":
     import xarray
 
-    found = []
-    for name, setting in _settings(config).items():
-        run = _runs(setting, seeds, config.fate_records)
+    settings, found = _settings(config), []
+    for name, inside in _training.parts(context, settings):
+        setting = settings[name]
+        run = _runs(setting, seeds, config.fate_records, inside)
         rows = [
             _diagnosis(run.sel(seed=seed), setting, int(seed), name) for seed in run.seed.values
         ]
@@ -59,7 +69,8 @@ def _cases(config: Any, seeds: range) -> "xarray.Dataset":
 
 def _diagnosis(run: "xarray.Dataset", setting: Setting, seed: int, name: str) -> dict[str, float]:
     """Whether the measures find what the case is called, 1 or 0, and shares of nodes at the end."""
-    pairs, group = _fate_runs.train_pairs(setting, seed), groups.cyclic(setting.order)
+    pairs = _fate_runs.training_of(setting).train_pairs(seed)
+    group = groups.cyclic(setting.order)
     some = pairs[:: -(-len(pairs) // MOST_PAIRS)]
     (a, b), first = some.T, run["first"].values
     stages = measures.training_stage(
@@ -86,19 +97,19 @@ def _cases_claims(data: "xarray.Dataset", config: Any) -> list[Claim]:
         "memorising features": "No grokking, situation (3): features converge to ones that do not generalise",
     }
     found = [
-        claim(f"{text} (share of seeds that `measures.grokking_case` calls so)", "App. E", 0.85,
-              data.named.sel(case=name), "at-least")
+        share_claim(f"{text} (share of seeds that `measures.grokking_case` calls so)", "App. E",
+                    data.named.sel(case=name), 0.85)
         for name, text in texts.items()
     ]  # fmt: skip
     before = data.random_when_fitted.sel(case="grokked")
     scarce = data.memorises.sel(case="memorising features")
     return [
         *found,
-        claim("The memorisation before grokking is overfitting on random features (share of seeds so "
-              "called by `measures.memorisation_kind` when the training pairs are first fitted)", "App. I",
-              0.85, before, "at-least"),
-        claim("With limited data the features themselves memorise (share of seeds so called at the end)",
-              "App. I, Theorem 5", 0.85, scarce, "at-least"),
+        share_claim("The memorisation before grokking is overfitting on random features (share of seeds so "
+                    "called by `measures.memorisation_kind` when the training pairs are first fitted)",
+                    "App. I", before, 0.85),
+        share_claim("With limited data the features themselves memorise (share of seeds so called at the "
+                    "end)", "App. I, Theorem 5", scarce, 0.85),
     ]  # fmt: skip
 
 
@@ -132,7 +143,7 @@ ZERO = 0.05
 """Eigenvalues of a node's Hessian up to this share of the largest count as zero."""
 
 
-def _flat(config: Any, seeds: range) -> "xarray.Dataset":
+def _flat(config: Any, seeds: range, context: Context) -> "xarray.Dataset":
     import xarray
 
     settings = _settings(config)
@@ -140,7 +151,10 @@ def _flat(config: Any, seeds: range) -> "xarray.Dataset":
         "overfitted": settings["stuck lazy"], "memorising": settings["memorising features"],
         "grokked": settings["grokked"],
     }  # fmt: skip
-    runs = {name: _runs(setting, seeds, config.fate_records) for name, setting in places.items()}
+    runs = {
+        name: _runs(places[name], seeds, config.fate_records, inside)
+        for name, inside in _training.parts(context, places)
+    }
     rows, flat = [], []
     for seed in seeds:
         weights = {name: _fate_runs.last_weights(run)[seed] for name, run in runs.items()}
@@ -158,7 +172,7 @@ def _flat(config: Any, seeds: range) -> "xarray.Dataset":
 
 def _ridge(setting: Setting, seed: int) -> Any:
     """The optimum of stage I: the first layer of the start, with its ridge readout for the same decay."""
-    training = dataclasses.replace(_fate_runs.training_of(setting), ridge=setting.decay)
+    training = dataclasses.replace(_fate_runs.training_of(setting), top_decay=setting.decay)
     weights, data = training.start(seed)
     import jax
 
@@ -178,39 +192,31 @@ def _sharpness(setting: Setting, weights: Any, seed: int) -> list[float]:
     import jax
 
     training = _fate_runs.training_of(setting)
-    return [
-        float(x)
-        for x in _hessian()(training, weights, jax.tree.map(_single, training.start(seed)[1]))
-    ]
+    arrays = jax.tree.map(_single, (weights, training.start(seed)[1]))
+    place = training, *jax.device_put(arrays)  # once, not with every product
+    product, readout = _curvatures()
+    flat = np.concatenate([np.ravel(w) for w in jax.tree.leaves(weights)])
+    found = measures.sharpness(lambda _, direction: product(*place, _single(direction)), flat)
+    return [found.largest, found.trace * float(flat @ flat) / flat.size, float(readout(*place))]
 
 
 @functools.cache
-def _hessian() -> Any:
+def _curvatures() -> Any:
+    """Hessian times direction, and the largest eigenvalue of the readout's block; compiled once each."""
     import jax
     import jax.numpy as jnp
     from jax.flatten_util import ravel_pytree
 
-    def numbers(training: Any, weights: Any, data: Any) -> Any:
+    def product(training: Any, weights: Any, data: Any, direction: Any) -> Any:
         flat, tree = ravel_pytree(weights)
         slope = jax.grad(lambda x: training.loss(tree(x), data))
+        return jax.jvp(slope, (flat,), (direction,))[1]
 
-        def product(x: Any) -> Any:
-            return jax.jvp(slope, (flat,), (x,))[1]
-
-        def step(_: Any, x: Any) -> Any:
-            y = product(x)
-            return y / jnp.linalg.norm(y)
-
-        # power iteration: the Hessian of a squared loss near its minimum has no large negative eigenvalue
-        start = jax.random.normal(jax.random.key(0), flat.shape)
-        x = jax.lax.fori_loop(0, 60, step, start / jnp.linalg.norm(start))
-        signs = jax.random.rademacher(jax.random.key(1), (16, flat.size)).astype(flat.dtype)
-        trace = jnp.mean(jax.lax.map(lambda z: z @ product(z), signs))
+    def readout(training: Any, weights: Any, data: Any) -> Any:
         F = training.features(weights, data)
-        readout = 2 * jnp.linalg.norm(jnp.sqrt(data.share)[:, None] * F, ord=2) ** 2
-        return x @ product(x), trace * (flat @ flat) / flat.size, readout
+        return 2 * jnp.linalg.norm(jnp.sqrt(data.share)[:, None] * F, ord=2) ** 2
 
-    return jax.jit(numbers, static_argnums=0)
+    return jax.jit(product, static_argnums=0), jax.jit(readout, static_argnums=0)
 
 
 def _flat_directions(first: Any, order: int) -> float:
@@ -235,28 +241,30 @@ def _flat_claims(data: "xarray.Dataset", config: Any) -> list[Claim]:
     )
     source = "App. I, flat versus sharp optima"
     return [
-        claim("Overfitting on random features is sharp, learned features are flat (largest eigenvalue of the "
-              "Hessian, overfitted without decay over grokked)", source, 1.0,
-              top["overfitted"] / top["grokked"], "at-least"),
-        claim("So it is for small relative changes of the weights (trace times squared length, overfitted "
-              "without decay over grokked)", source, 1.0, trace["overfitted"] / trace["grokked"], "at-least"),
-        claim("So it is for the optimum of stage I with decay, the ridge readout of random features (trace "
-              "times squared length, over grokked)", source, 1.0, trace["random features"] / trace["grokked"],
-              "at-least"),
-        claim("This optimum of stage I is sharp also in absolute terms (largest eigenvalue, over grokked)",
-              source, 1.0, top["random features"] / top["grokked"], "at-least",
-              Departure("Largest eigenvalues follow the size of the features: of the readout's block, "
-                        "2FᵀF/n, it is 0.1 with the weights of the start and 1.4 with those of a grokked "
-                        "network, which are longer.", 0.24, 0.06)),
-        claim("Optima of memorising features are less flat (trace times squared length, memorising over "
-              "grokked, same decay)", source, 1.0, trace["memorising"] / trace["grokked"], "at-least",
-              Departure("With fewer pairs features are smaller, on average over them: the largest "
-                        "eigenvalue of the "
-                        "readout's block is 0.9 instead of 1.4. Networks that memorise few pairs are the "
-                        "flatter ones here.", 0.59, 0.1)),
-        claim("Maxima of 𝓔 that grokked nodes are at have flat directions (number of them on all pairs, "
-              "median over the longest nodes; theory: 2, the phases of both halves)", "Corollary 1", 2,
-              data.flat, "absolute"),
+        clear_claim("Overfitting on random features is sharp, learned features are flat (largest eigenvalue "
+                    "of the Hessian, overfitted without decay over grokked)", source, 1.0,
+                    top["overfitted"] / top["grokked"]),
+        clear_claim("So it is for small relative changes of the weights (trace times squared length, "
+                    "overfitted without decay over grokked)", source, 1.0,
+                    trace["overfitted"] / trace["grokked"]),
+        clear_claim("So it is for the optimum of stage I with decay, the ridge readout of random features "
+                    "(trace times squared length, over grokked)", source, 1.0,
+                    trace["random features"] / trace["grokked"]),
+        mean_claim("This optimum of stage I is sharp also in absolute terms (largest eigenvalue, over "
+                   "grokked)", source, 1.0, top["random features"] / top["grokked"], "at-least",
+                   departure=Departure(
+                       "Largest eigenvalues follow the size of the features: of the readout's block, 2FᵀF/n, "
+                       "it is 0.1 with the weights of the start and 1.4 with those of a grokked network, "
+                       "which are longer.", 0.24, 0.06)),
+        mean_claim("Optima of memorising features are less flat (trace times squared length, memorising over "
+                   "grokked, same decay)", source, 1.0, trace["memorising"] / trace["grokked"], "at-least",
+                   departure=Departure(
+                       "With fewer pairs features are smaller, on average over them: the largest eigenvalue "
+                       "of the readout's block is 0.9 instead of 1.4. Networks that memorise few pairs are "
+                       "the flatter ones here.", 0.59, 0.1)),
+        mean_claim("Maxima of 𝓔 that grokked nodes are at have flat directions (number of them on all pairs, "
+                   "median over the longest nodes; theory: 2, the phases of both halves)", "Corollary 1", 2,
+                   data.flat, "absolute"),
     ]  # fmt: skip
 
 

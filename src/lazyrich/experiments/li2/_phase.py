@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lazyrich import groups, measures, models, simulate, tasks
-from lazyrich.core import argument_error
+from lazyrich import groups, measures, plotting
+from lazyrich.core import Context, argument_error
 from lazyrich.experiments.li2 import _training
 
 if TYPE_CHECKING:
     import xarray
+
+    from lazyrich import simulate
 
 LEVEL = 0.5
 """Test accuracy at which the boundary is read off: half-way between chance and all."""
@@ -29,38 +31,27 @@ def num_samples(order: int, multiple: float) -> int:
     return int(np.floor(min(multiple * unit(order), 0.9) * order**2))
 
 
-def task(group: "groups.Group", samples: int) -> "tasks.GroupArithmetic":
-    """The products of a group, so many of its pairs for training."""
-    return tasks.GroupArithmetic(group, (samples + 0.5) / group.order**2)
+def training(
+    group: "groups.Group", samples: int, rows: int, width: int, weights: bool = False
+) -> "simulate.FeatureLearning":
+    """A network on so many pairs; filled up to the same number of rows, trainings share what is compiled."""
+    share = (samples + 0.5) / group.order**2
+    records = ("weights",) if weights else ()
+    return _training.training(group, share, width, padded_samples=rows, records=records)
 
 
-def descend(
-    group: "groups.Group", samples: int, rows: int, config: Any, seeds: range, epochs: Sequence[int], *,
-    learning_rate: Any = None, weights: bool = False,
-) -> "xarray.Dataset":  # fmt: skip
-    """A run of every seed by Adam; runs filled up to the same number of rows share what is compiled."""
-    training = simulate.FeatureLearning(
-        models.PairNetwork(group.order, config.width, activation="quadratic"),
-        task(group, samples),
-        padded_samples=rows,
-        records=("weights",) if weights else (),
-    )
-    rate = config.learning_rate if learning_rate is None else learning_rate
-    return simulate.gradient_descent(
-        training, epochs, seeds=seeds, optimizer="adam", learning_rate=rate,
-        weight_decay=config.weight_decay,
-    ).drop_attrs()  # fmt: skip
-
-
-def piece(name: str, config: Any, seeds: range, *, purity: bool = False) -> "xarray.Dataset":
+def piece(
+    config: Any, name: str, seeds: range, context: Context, *, purity: bool = False
+) -> "xarray.Dataset":
     """A group at all shares of its pairs: accuracies half-way and at the end, and how pure its nodes are."""
     import xarray
 
     group = named_group(name)
     epochs = [config.last_epoch // 2, config.last_epoch]
     counts, found = [num_samples(group.order, multiple) for multiple in config.multiples], []
-    for samples in counts:
-        run = descend(group, samples, max(counts), config, seeds, epochs, weights=purity)
+    for samples, inside in _training.parts(context, counts):
+        network = training(group, samples, max(counts), config.width, weights=purity)
+        run = _training.descend(network, epochs, seeds, config, inside)
         kept = run[["test_accuracy", "train_accuracy"]]
         if purity:
             kept["purity"] = (
@@ -143,29 +134,9 @@ def law(orders: np.ndarray, shares: np.ndarray, shape: np.ndarray) -> Law:
     return Law(constant, constant * scatter / np.sqrt(orders.size), scatter)
 
 
-@np.errstate(invalid="ignore", divide="ignore")
-def exponent(orders: np.ndarray, shares: np.ndarray) -> tuple[float, float]:
-    """γ of the fit p = C ln M / M^γ by least squares of logarithms, and its standard error."""
-    x, y = np.log(orders), np.log(shares) - np.log(np.log(orders))
-    x = x - x.mean()
-    slope = float(np.sum(x * y) / np.sum(x**2))
-    residual = y - y.mean() - slope * x
-    freedom = orders.size - 2
-    error = float(np.sqrt(np.sum(residual**2) / freedom / np.sum(x**2))) if freedom > 0 else np.nan
-    return -slope, error
-
-
-@np.errstate(invalid="ignore", divide="ignore")
-def mean_and_error(values: Any) -> tuple[float, float]:
-    """Over the last axis of one-dimensional values: the mean and its standard error."""
-    values = np.asarray(values, float)
-    spread = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else np.nan
-    return float(values.mean()), spread
-
-
 def draw_transition(axes: Any, result: "xarray.Dataset", names: Sequence[str], title: str) -> None:
     """Test accuracy at the end against the share of pairs, a curve for each group, with its boundary."""
-    for name, colour in zip(names, _training.shades(len(names)), strict=True):
+    for name, colour in zip(names, plotting.shades(len(names)), strict=True):
         one = result.sel(group=name)
         share = one.num_samples / float(one.order) ** 2
         mean, error = measures.seed_mean(one.test_accuracy.isel(time=-1))
@@ -184,8 +155,7 @@ def draw_boundary(
     for (kind, names), colour, marker in zip(kinds.items(), colours, "osD^", strict=False):
         chosen = [list(result.group.values).index(name) for name in names]
         orders = result.order.values[chosen]
-        rows = [mean_and_error(row) for row in found[chosen]]
-        means, errors = np.array(rows).T * unit(orders)
+        means, errors = np.array(measures.seed_mean(found[chosen], -1)) * unit(orders)
         axes.errorbar(orders, means, errors, color=colour, marker=marker, markersize=4,
                       linestyle="none", label=kind)  # fmt: skip
     M = np.geomspace(result.order.min() / 1.1, result.order.max() * 1.1, 100)

@@ -4,8 +4,9 @@ import dataclasses
 import functools
 from typing import TYPE_CHECKING, Any
 
-from lazyrich import groups, models, simulate, tasks
-from lazyrich.core import Context
+from lazyrich import groups, simulate
+from lazyrich.core import Context, centred
+from lazyrich.experiments._over_seeds import over_cases
 from lazyrich.experiments.li2 import _training
 
 if TYPE_CHECKING:
@@ -32,24 +33,20 @@ class Config:
 
 def run(config: Config, context: Context) -> "xarray.Dataset":
     """Every seed with every decay."""
-
-    def train(index: int, seeds: range) -> "xarray.Dataset":
-        return _train(config, config.weight_decays[index], seeds)
-
-    return _training.over_cases(
-        config.weight_decays, config, train, context, "weight_decay", "modular addition"
+    axes = {"weight_decay": config.weight_decays}
+    return over_cases(axes, _train, config, context, "modular addition", resume=True).assign_attrs(
+        _training.CONVENTION.attributes()
     )
 
 
-def _train(config: Config, decay: float, seeds: range) -> "xarray.Dataset":
-    task = tasks.GroupArithmetic(groups.cyclic(config.order), config.train_fraction)
-    network = models.PairNetwork(config.order, config.width, activation="quadratic")
-    ridge = task.num_samples * config.weight_decays[0] / 2
-    training = simulate.FeatureLearning(network, task, records=("change",), probe=_probe(ridge))
-    return simulate.gradient_descent(
-        training, _training.log_epochs(config.last_epoch, config.num_records), seeds=seeds,
-        optimizer="adam", learning_rate=config.learning_rate, weight_decay=decay,
-    ).drop_attrs()  # fmt: skip
+def _train(config: Config, decay: float, seeds: range, context: Context) -> "xarray.Dataset":
+    training = _training.training(
+        groups.cyclic(config.order), config.train_fraction, config.width, records=("change",)
+    )
+    ridge = training.task.num_samples * config.weight_decays[0] / 2
+    training = dataclasses.replace(training, probe=_probe(ridge))
+    epochs = simulate.log_steps(config.last_epoch, config.num_records)
+    return _training.descend(training, epochs, seeds, config, context, weight_decay=decay)
 
 
 @functools.cache  # a probe made anew would be compiled anew
@@ -61,28 +58,20 @@ def _probe(ridge: float) -> Any:
     def probe(training: Any, weights: Any, data: Any) -> dict[str, Any]:
         F, V = training.features(weights, data), weights.second
         Y = jax.nn.one_hot(data.labels, V.shape[1], dtype=F.dtype)
-        key = _centred(Y) @ (_centred(Y).T @ F)
+        key = centred(Y) @ (centred(Y).T @ F)
         G, fixed = _sent_back(F, Y, V), _ridge_top(F, Y, ridge)
-        centred = _centred(F)
+        kept = centred(F)
         return {
             "gradient_norm": jnp.linalg.norm(G),
             "gradient_alignment": jnp.sum(G * key) / (jnp.linalg.norm(G) * jnp.linalg.norm(key)),
             "ridge_gradient_norm": jnp.linalg.norm(_sent_back(F, Y, fixed)),
         } | {
             f"{name}_{kind}": value
-            for name, gram in (("node", centred.T @ centred), ("sample", centred @ centred.T))
+            for name, gram in (("node", kept.T @ kept), ("sample", kept @ kept.T))
             for kind, value in zip(KINDS, _off_diagonal(gram), strict=True)
         }  # fmt: skip
 
     return probe
-
-
-def _centred(values: Any) -> Any:
-    return values - values.mean(axis=0)
-
-
-def _over_classes(values: Any) -> Any:
-    return values - values.mean(axis=1, keepdims=True)
 
 
 def _sent_back(F: Any, Y: Any, V: Any) -> Any:
@@ -90,7 +79,7 @@ def _sent_back(F: Any, Y: Any, V: Any) -> Any:
 
     The loss sees residuals centred over classes. Without that, what it does not see would never die away.
     """
-    return _centred(_over_classes(Y - F @ V)) @ V.T
+    return centred(centred(Y - F @ V, "classes")) @ V.T
 
 
 def _ridge_top(F: Any, Y: Any, ridge: float) -> Any:
@@ -102,7 +91,7 @@ def _ridge_top(F: Any, Y: Any, ridge: float) -> Any:
     import jax
 
     n, K = F.shape
-    targets = _over_classes(Y)
+    targets = centred(Y, "classes")
     gram, right = (F.T @ F, F.T @ targets) if n >= K else (F @ F.T, targets)
     found, _ = jax.scipy.sparse.linalg.cg(
         lambda x: gram @ x + ridge * x, right, maxiter=100, tol=1e-5

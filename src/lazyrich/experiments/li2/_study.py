@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lazyrich.core import Claim, Context, seed_chunks
+from lazyrich.core import Claim, Context
+from lazyrich.experiments._over_seeds import over_parts
 
 if TYPE_CHECKING:
     import xarray
@@ -14,34 +15,24 @@ class Study(NamedTuple):
 
     Attributes:
         name: a word, what pieces and variables of the study are called after.
-        compute: runs for the configuration and some seeds, over a dimension `seed` and others.
+        compute: runs for the configuration and some seeds, over a dimension `seed` and others; their
+            checkpoints and progress go into the context of the piece.
         claims: what is found, from the joined runs and the configuration.
         panel: draws the runs on axes, labels included.
     """
 
     name: str
-    compute: "Callable[[Any, range], xarray.Dataset]"
+    compute: "Callable[[Any, range, Context], xarray.Dataset]"
     claims: "Callable[[xarray.Dataset, Any], list[Claim]]"
     panel: "Callable[[Any, xarray.Dataset, Any], None]"
 
 
 def run_studies(studies: Sequence[Study], config: Any, context: Context) -> "xarray.Dataset":
-    """All studies, their seeds in kept chunks, in one dataset.
-
-    The configuration says `num_seeds` and `seeds_per_chunk`. Every name gets that of its study in front.
-    """
+    """All studies, their seeds in kept chunks, in one dataset; every name has that of its study in front."""
     import xarray
 
-    work = [
-        (study, seeds)
-        for study in studies
-        for seeds in seed_chunks(config.num_seeds, config.seeds_per_chunk)
-    ]
-    parts: dict[str, list[xarray.Dataset]] = {study.name: [] for study in studies}
-    for study, seeds in context.track(work, "studies"):
-        piece = context.keep(f"{study.name}-{seeds[0]}", study.compute, config, seeds)
-        parts[study.name].append(piece.drop_attrs())
-    whole = {name: xarray.concat(part, "seed", data_vars="minimal") for name, part in parts.items()}
+    parts = {study.name: study.compute for study in studies}
+    whole = over_parts(parts, config, context, "studies", resume=True)
     return xarray.merge([_renamed(found, name) for name, found in whole.items()])
 
 

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyrich import groups, models, plotting, simulate, tasks
+from lazyrich import groups, plotting, simulate
 from lazyrich.core import Claim, Context
-from lazyrich.experiments._over_seeds import over_seeds
+from lazyrich.experiments._claims import delay_claim, geometric_claim, share_claim
+from lazyrich.experiments._over_seeds import over_cases
+from lazyrich.experiments._records import by_record, by_time
+from lazyrich.experiments._times import ratio_of_times, time_to
 from lazyrich.experiments.li2 import _training
 
 if TYPE_CHECKING:
@@ -56,31 +59,26 @@ class Kind:
 def run(kinds: Sequence[str], config: Config, context: Context) -> "xarray.Dataset":
     """Every kind at every order from every seed, over `kind`, `order`, `seed` and `record`.
 
-    Not all are trained for as many epochs: `epoch` says at which epochs records are.
+    Not all are trained for as many epochs.
     """
     import xarray
 
-    # twice the nodes only at the first order: it tells whether the number of weights matters
-    numbers = {kind: range(1 if kind == Kind.WIDE else len(config.orders)) for kind in kinds}
-    cases = [(kind, number) for kind in kinds for number in numbers[kind]]
-
-    def train(index: int, seeds: range) -> "xarray.Dataset":
-        return _train(config, *cases[index], seeds)
-
-    counts = [config.num_seeds] * len(cases)
-    runs = over_seeds("modular addition", "run", counts, config, train, context)
     rows = []
-    for kind in kinds:
-        own = [run for run, case in zip(runs, cases, strict=True) if case[0] == kind]
-        row = xarray.concat(own, "order").assign_coords(order=list(config.orders[: len(own)]))
+    for number, kind in enumerate(kinds):
+        # twice the nodes only at the first order: it tells whether the number of weights matters
+        orders = config.orders[:1] if kind == Kind.WIDE else config.orders
+        axes = {"kind": [kind], "order": {order: i for i, order in enumerate(orders)}}
+        row = over_cases(
+            axes,
+            _train,
+            config,
+            context,
+            f"modular addition, {kind}",
+            name=f"{number}",
+            resume=True,
+        )
         rows.append(row.reindex(order=list(config.orders)))
-    found = xarray.concat(rows, "kind").assign_coords(kind=list(kinds))
-    epochs = [
-        [_epochs(config, kind, number) for number in range(len(config.orders))] for kind in kinds
-    ]
-    return found.assign(epoch=(("kind", "order", "record"), np.array(epochs, float))).assign_attrs(
-        _training.CONVENTION.attributes()
-    )
+    return xarray.concat(rows, "kind").assign_attrs(_training.CONVENTION.attributes())
 
 
 def _epochs(config: Config, kind: str, number: int) -> np.ndarray:
@@ -89,36 +87,27 @@ def _epochs(config: Config, kind: str, number: int) -> np.ndarray:
     last = config.last_epochs[number]
     # a complex step costs several real ones, and complex weights are done sooner
     last = round(COMPLEX_SHARE * last) if kind == Kind.COMPLEX else last
-    return _training.even_epochs(last, min(config.num_records, shortest))
+    return simulate.even_steps(last, min(config.num_records, shortest))
 
 
-def _train(config: Config, kind: str, number: int, seeds: range) -> "xarray.Dataset":
-    order = config.orders[number]
-    network = models.PairNetwork(
-        order, config.width * (2 if kind == Kind.WIDE else 1), activation="quadratic",
-        complex_weights=kind == Kind.COMPLEX,
+def _train(
+    config: Config, kind: str, number: int, seeds: range, context: Context
+) -> "xarray.Dataset":
+    training = _training.training(
+        groups.cyclic(config.orders[number]), config.train_fraction,
+        config.width * (2 if kind == Kind.WIDE else 1), complex_weights=kind == Kind.COMPLEX,
+        top_decay=config.weight_decay if kind == Kind.RIDGE else None,
     )  # fmt: skip
-    task = tasks.GroupArithmetic(groups.cyclic(order), config.train_fraction)
-    ridge = config.weight_decay if kind == Kind.RIDGE else None
-    found = simulate.gradient_descent(
-        simulate.FeatureLearning(network, task, ridge=ridge), _epochs(config, kind, number), seeds=seeds,
-        optimizer="adam", learning_rate=config.learning_rate, weight_decay=config.weight_decay,
-    )  # fmt: skip
+    found = _training.descend(training, _epochs(config, kind, number), seeds, config, context)
     kept = found[["train_loss", "test_loss", "train_accuracy", "test_accuracy"]]
-    return kept.drop_attrs().rename(time="record").drop_vars("record")
-
-
-def one(result: "xarray.Dataset", kind: str, order: int) -> "xarray.Dataset":
-    """The runs of a kind at an order, over `seed` and `time`."""
-    found = result.sel(kind=kind, order=order)
-    return found.rename(record="time").assign_coords(time=("time", found.epoch.values))
+    return by_record(kept)
 
 
 def epochs(
     result: "xarray.Dataset", kind: str, order: int, curve: str = "test_accuracy"
 ) -> np.ndarray:
     """Epochs of every seed until an accuracy passes the level for good."""
-    return _training.epochs_to(one(result, kind, order), curve=curve)
+    return time_to(by_time(result, kind=kind, order=order)[curve], _training.LEVEL)
 
 
 def for_orders(result: "xarray.Dataset", orders: Sequence[int], claim: Any) -> list[Claim]:
@@ -132,18 +121,20 @@ def for_orders(result: "xarray.Dataset", orders: Sequence[int], claim: Any) -> l
         elif shown is not None:
             model = claim(shown)
             text = model.statement.replace(f"M = {shown}:", f"M = {order}:")
-            needs = f"M = {order}, which `paper` has (the number here is that of M = {shown})"
-            found.append(dataclasses.replace(model, statement=text, needs=needs))
+            found.append(
+                dataclasses.replace(
+                    model, statement=text, measured=float("nan"), uncertainty=None,
+                    needs=f"M = {order}, which `paper` has",
+                )
+            )  # fmt: skip
     return found
 
 
 def groks(result: "xarray.Dataset", kind: str, order: int, source: str) -> Claim:
     """All runs come to generalise."""
-    share = float(np.mean(np.isfinite(epochs(result, kind, order))))
-    return Claim(
+    return share_claim(
         f"M = {order}: with {_WORDS[kind]} the test accuracy reaches {_training.LEVEL:g} for good (share of "
-        "seeds)",
-        source, 1.0, share, "at-least", num_seeds=result.sizes["seed"],
+        "seeds)", source, np.isfinite(epochs(result, kind, order)),
     )  # fmt: skip
 
 
@@ -156,11 +147,10 @@ _WORDS = {
 def delayed(result: "xarray.Dataset", kind: str, order: int, source: str, least: float) -> Claim:
     """The test accuracy follows the training accuracy late."""
     test, train = (epochs(result, kind, order, f"{part}_accuracy") for part in ("test", "train"))
-    found = _training.ratio_of_epochs(test, train, float(result.epoch.sel(order=order).max()))
-    return Claim(
+    return delay_claim(
         f"M = {order}: with {_WORDS[kind]} generalisation is delayed (epochs to test accuracy "
         f"{_training.LEVEL:g} over those to the same training accuracy, geometric mean)",
-        source, least, found.ratio, "at-least", uncertainty=found.error, num_seeds=result.sizes["seed"],
+        source, train, test, end=float(result.recorded_time.sel(order=order).max()), least=least,
     )  # fmt: skip
 
 
@@ -169,12 +159,12 @@ def speed(
 ) -> Claim:  # fmt: skip
     """One kind needs fewer epochs than another (`at-most`) or more (`at-least`)."""
     own, other = (epochs(result, kind, order) for kind in kinds)
-    found = _training.ratio_of_epochs(own, other, float(result.epoch.sel(order=order).max()))
+    last = float(result.recorded_time.sel(order=order).max())
     word = {"at-most": "faster", "at-least": "slower"}[comparison]
-    return Claim(
+    return geometric_claim(
         f"M = {order}: grokking is {word} with {_WORDS[kinds[0]]} than with {_WORDS[kinds[1]]} (epochs to "
         f"test accuracy {_training.LEVEL:g} of the one over those of the other, geometric mean)",
-        source, 1.0, found.ratio, comparison, uncertainty=found.error, num_seeds=result.sizes["seed"], **more,
+        source, 1.0, ratio_of_times(own, other, last), comparison, **more,
     )  # fmt: skip
 
 
@@ -187,7 +177,7 @@ def figure(result: "xarray.Dataset", kinds: Sequence[str]) -> "Figure":
     for column, order in enumerate(orders):
         for axes, name in zip(panels[:, column], ("accuracy", "loss"), strict=True):
             for kind, style in zip(kinds, ("-", "--", ":"), strict=False):
-                runs = one(result, kind, order)
+                runs = by_time(result, kind=kind, order=order)
                 if bool(runs.train_loss.notnull().all()):
                     _draw(axes, runs, name, kind, style)
             axes.set(xlabel="epoch", ylabel=name, xlim=(0, None), title=f"$M={order}$")

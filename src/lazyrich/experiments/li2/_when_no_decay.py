@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyrich.core import Claim
+from lazyrich.experiments._claims import mean_claim, share_claim
+from lazyrich.experiments.li2._setting import Setting
 from lazyrich.experiments.li2._when_runs import (
-    Setting,
-    claim,
     draw_curves,
     final,
+    generalise,
     last_epoch,
     reached,
-    share,
-    standard_error,
-    stretched,
 )
 
 if TYPE_CHECKING:
@@ -26,12 +24,12 @@ if TYPE_CHECKING:
 class Settings:
     """What these studies are computed from."""
 
-    speed_rates: tuple[float, ...] = (1e-3, 3e-3, 1e-2, 3e-2)
+    speed_learning_rates: tuple[float, ...] = (1e-3, 3e-3, 1e-2, 3e-2)
 
 
 def rates(config: Any) -> dict[str, Setting]:
     """A run for each rate."""
-    return {f"{rate:g}": Setting(stretched(config, 1000), 0.0, rate) for rate in config.speed_rates}
+    return {f"{rate:g}": Setting(1000, 0.0, rate) for rate in config.speed_learning_rates}
 
 
 def rate_claims(data: "xarray.Dataset", config: Any) -> list[Claim]:
@@ -39,10 +37,11 @@ def rate_claims(data: "xarray.Dataset", config: Any) -> list[Claim]:
     *smaller, largest = list(rates(config))
     source = "App. E, after Gromov"
     return [
-        claim(data, f"Without decay a large rate groks ({largest}, share of seeds)", source, 1.0,
-              share(data, largest), "at-least"),
-        claim(data, f"Without decay smaller rates do not, in as many epochs ({', '.join(smaller)}, share of "
-              "runs)", source, 0.0, share(data, *smaller), "at-most", tolerance=0.1),
+        share_claim(f"Without decay a large rate groks ({largest}, share of seeds)", source,
+                    generalise(data, largest)),
+        share_claim(f"Without decay smaller rates do not, in as many epochs ({', '.join(smaller)}, share of "
+                    "runs)", source, generalise(data, *smaller), 0.0, "at-most", 0.1,
+                    num_seeds=data.sizes["seed"]),
     ]  # fmt: skip
 
 
@@ -54,27 +53,26 @@ def rate_panel(axes: Any, data: "xarray.Dataset", config: Any) -> None:
 def optimizers(config: Any) -> dict[str, Setting]:
     """SGD at a rate near the largest stable one, and Adam."""
     return {
-        "SGD": Setting(stretched(config, 800), 0.0, 1.0, optimizer="sgd", fraction=0.85),
-        "Adam": Setting(stretched(config, 800), 0.0, fraction=0.85),
+        "SGD": Setting(800, 0.0, 1.0, optimizer="sgd", fraction=0.85),
+        "Adam": Setting(800, 0.0, fraction=0.85),
     }
 
 
 def optimizer_claims(data: "xarray.Dataset", config: Any) -> list[Claim]:
     """SGD fits later and generalises better."""
-    gain = final(data, "SGD") - final(data, "Adam")
     source = "App. E, after Kumar et al."
     fitted = [
         np.minimum(reached(data, name, "train"), last_epoch(data, name)) for name in ("SGD", "Adam")
     ]
     return [
-        claim(data, "SGD without decay groks (share of seeds, 85 % of the pairs)", source, 1.0,
-              share(data, "SGD"), "at-least"),
-        claim(data, "SGD without decay gets further than Adam without decay (test accuracy at the end, "
-              "difference of the means)", source, 0.05, float(gain.mean()), "at-least",
-              uncertainty=standard_error(gain)),
-        claim(data, "SGD takes longer to fit the training set (epochs to training accuracy 0.9 over those of "
+        share_claim("SGD without decay groks (share of seeds, 85 % of the pairs)", source,
+                    generalise(data, "SGD")),
+        mean_claim("SGD without decay gets further than Adam without decay (test accuracy at the end, "
+                   "difference of the means)", source, 0.05, final(data, "SGD") - final(data, "Adam"),
+                   "at-least"),
+        Claim("SGD takes longer to fit the training set (epochs to training accuracy 0.9 over those of "
               "Adam, the smallest over seeds)", source, 2.0, float(np.min(fitted[0] / fitted[1])),
-              "at-least"),
+              "at-least", num_seeds=data.sizes["seed"]),
     ]  # fmt: skip
 
 
@@ -88,21 +86,19 @@ def objectives(config: Any) -> dict[str, Setting]:
     """Cross-entropy with the stable softmax and with the usual one."""
     kinds = {"stable": "stable-softmax", "usual": "cross-entropy"}
     return {
-        name: Setting(stretched(config, 1000), 0.0, 2e-3, objective=kind, fraction=0.9)
-        for name, kind in kinds.items()
+        name: Setting(1000, 0.0, 2e-3, objective=kind, fraction=0.9) for name, kind in kinds.items()
     }
 
 
 def objective_claims(data: "xarray.Dataset", config: Any) -> list[Claim]:
     """The stable softmax generalises better."""
-    gain = final(data, "stable") - final(data, "usual")
     source = "App. E, App. I, after Prieto et al."
     return [
-        claim(data, "Without decay the stable softmax groks (share of seeds, 90 % of the pairs)", source, 1.0,
-              share(data, "stable"), "at-least"),
-        claim(data, "Without decay the stable softmax gets further than the usual one (test accuracy at the "
-              "end, difference of the means)", source, 0.05, float(gain.mean()), "at-least",
-              uncertainty=standard_error(gain)),
+        share_claim("Without decay the stable softmax groks (share of seeds, 90 % of the pairs)", source,
+                    generalise(data, "stable")),
+        mean_claim("Without decay the stable softmax gets further than the usual one (test accuracy at the "
+                   "end, difference of the means)", source, 0.05,
+                   final(data, "stable") - final(data, "usual"), "at-least"),
     ]  # fmt: skip
 
 

@@ -4,14 +4,9 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from lazyrich.core import Claim, Departure
-from lazyrich.experiments.li2._when_runs import (
-    Setting,
-    claim,
-    draw_epochs,
-    log_axes,
-    ratio,
-    stretched,
-)
+from lazyrich.experiments._claims import geometric_claim
+from lazyrich.experiments.li2._setting import Setting
+from lazyrich.experiments.li2._when_runs import draw_epochs, log_axes, ratio
 
 if TYPE_CHECKING:
     import xarray
@@ -45,19 +40,24 @@ class Settings:
 def settings(config: Any) -> dict[str, Setting]:
     """Every scale with everything that may be held fixed."""
     return {
-        f"{kind} {beta:g}": _setting(config, kind, beta) for kind in FIXED for beta in config.speed_outputs
+        f"{kind} {beta:g}": _setting(kind, beta) for kind in FIXED for beta in config.speed_outputs
     }  # fmt: skip
 
 
-def _setting(config: Any, kind: str, beta: float) -> Setting:
+def _setting(kind: str, beta: float) -> Setting:
     epochs = {"sgd speed": (500, 1500), "small": (100, 100)}.get(kind, (300, 600))[int(beta > 1)]
-    usual = Setting(stretched(config, epochs), 3e-4, output=beta)
+    usual = Setting(epochs, 3e-4, output_scale=beta)
     change: dict[str, Any] = {
         "weights": {},
-        "function": {"top": 1 / beta},
-        "speed": {"top": 1 / beta, "rate": usual.rate / beta},
-        "sgd speed": {"top": 1 / beta, "rate": 0.8 / beta**2, "optimizer": "sgd", "decay": 1e-3},
-        "small": {"start": 0.1},
+        "function": {"top_scale": 1 / beta},
+        "speed": {"top_scale": 1 / beta, "rate": usual.rate / beta},
+        "sgd speed": {
+            "top_scale": 1 / beta,
+            "rate": 0.8 / beta**2,
+            "optimizer": "sgd",
+            "decay": 1e-3,
+        },
+        "small": {"initial_scale": 0.1},
     }[kind]
     return dataclasses.replace(usual, **change)
 
@@ -82,11 +82,11 @@ def claims(data: "xarray.Dataset", config: Any) -> list[Claim]:
         if kind in FOUND:
             more = {"departure": Departure(reason, *FOUND[kind])}
         found += [
-            claim(data, f"A larger output scale makes grokking faster where {fixed} (epochs, {between})",
-                  SOURCE, 1.0, ratio(data, *_ends(config, kind)), "at-most", **more),
-            claim(data, f"It makes grokking more delayed where {fixed} (epochs to test accuracy 0.9 over "
-                  f"those to the same training accuracy, {between})", OTHER, 1.0,
-                  ratio(data, *_ends(config, kind), relative=True), "at-least"),
+            geometric_claim(f"A larger output scale makes grokking faster where {fixed} (epochs, {between})",
+                            SOURCE, 1.0, ratio(data, *_ends(config, kind)), "at-most", **more),
+            geometric_claim(f"It makes grokking more delayed where {fixed} (epochs to test accuracy 0.9 over "
+                            f"those to the same training accuracy, {between})", OTHER, 1.0,
+                            ratio(data, *_ends(config, kind), relative=True), "at-least"),
         ]  # fmt: skip
     return found
 

@@ -6,20 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyrich.core import Claim, Departure
+from lazyrich import measures
+from lazyrich.core import Claim, Context, Departure
+from lazyrich.experiments._claims import geometric_claim, mean_claim, share_claim
 from lazyrich.experiments.li2 import _when_no_decay, _when_output
+from lazyrich.experiments.li2._setting import Setting
 from lazyrich.experiments.li2._study import Study
 from lazyrich.experiments.li2._when_runs import (
-    Setting,
-    claim,
     draw_epochs,
+    generalise,
     last_epoch,
     log_axes,
     ratio,
     reached,
-    share,
-    standard_error,
-    stretched,
     train,
 )
 
@@ -47,16 +46,17 @@ class Settings(_when_output.Settings, _when_no_decay.Settings):
     speed_records: int = 40
     speed_stretch: float = 1.0
     speed_widths: tuple[int, ...] = (8, 16, 32, 64, 128, 256, 512)
-    speed_fractions: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9)
+    speed_train_fractions: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9)
     speed_coupled: tuple[float, ...] = (1e-3, 3e-4, 1e-4, 3e-5)
     speed_decoupled: tuple[float, ...] = (0.4, 0.2, 0.1, 0.05)
-    speed_starts: tuple[float, ...] = (0.1, 0.3, 1.0, 2.0)
+    speed_initial_scales: tuple[float, ...] = (0.1, 0.3, 1.0, 2.0)
 
 
 QUICK: dict[str, Any] = {
-    "speed_widths": (8, 64, 128), "speed_fractions": (0.5, 0.7, 0.9), "speed_coupled": (1e-3, 3e-4, 1e-4),
-    "speed_decoupled": (0.4, 0.2, 0.1), "speed_starts": (0.1, 1.0, 2.0), "speed_outputs": (0.5, 2.0),
-    "speed_rates": (1e-3, 1e-2, 3e-2),
+    "speed_widths": (8, 64, 128), "speed_train_fractions": (0.5, 0.7, 0.9),
+    "speed_coupled": (1e-3, 3e-4, 1e-4), "speed_decoupled": (0.4, 0.2, 0.1),
+    "speed_initial_scales": (0.1, 1.0, 2.0), "speed_outputs": (0.5, 2.0),
+    "speed_learning_rates": (1e-3, 1e-2, 3e-2),
 }  # fmt: skip
 DECAY = 3e-4
 """Of the studies that are not on decay."""
@@ -65,23 +65,28 @@ DECAY = 3e-4
 # Weight decay: t ∝ 1/η.
 
 
+KINDS = {"adam": 0.2, "adamw": 200.0}
+"""Last epochs times decay: more than twice the epochs that runs need at any decay."""
+
+
 def _decays(config: Any) -> dict[str, Setting]:
-    coupled = {
-        f"adam {decay:g}": Setting(stretched(config, 3.0 * decay**-0.6), decay)
-        for decay in config.speed_coupled
-    }
-    return coupled | {
-        f"adamw {decay:g}": Setting(stretched(config, 140 / decay), decay, optimizer="adamw")
-        for decay in config.speed_decoupled
+    """Runs for each decay of either kind. What they have not reached at their end enters no fit."""
+    decays = {"adam": config.speed_coupled, "adamw": config.speed_decoupled}
+    return {
+        f"{kind} {decay:g}": Setting(multiple / decay, decay, optimizer=kind)
+        for kind, multiple in KINDS.items()
+        for decay in decays[kind]
     }
 
 
-def _slope(data: "xarray.Dataset", kind: str, decays: tuple[float, ...]) -> tuple[float, float]:
-    """Exponent of epochs by decay, fitted to every seed: mean and standard error."""
-    names = [f"{kind} {decay:g}" for decay in decays]
-    times = np.array([np.minimum(reached(data, name), last_epoch(data, name)) for name in names])
-    slopes = np.polyfit(np.log(decays), np.log(times), 1)[0]
-    return float(slopes.mean()), standard_error(slopes)
+def _slopes(data: "xarray.Dataset", kind: str, decays: tuple[float, ...]) -> np.ndarray:
+    """Exponent of epochs by decay, fitted to every seed; NaN where a decay lets it never generalise."""
+    times = np.array([reached(data, f"{kind} {decay:g}") for decay in decays]).T
+    known = np.isfinite(times).all(axis=1)
+    found = np.full(len(times), np.nan)
+    if known.any():
+        found[known] = measures.power_law(decays, times[known]).exponent
+    return found
 
 
 def _decay_claims(data: "xarray.Dataset", config: Any) -> list[Claim]:
@@ -90,14 +95,14 @@ def _decay_claims(data: "xarray.Dataset", config: Any) -> list[Claim]:
         "the gradient is small, so is what it is divided by, and part of η cancels. With decoupled decay, "
         "which is not divided, the exponent is near −1."
     )
-    coupled, error = _slope(data, "adam", config.speed_coupled)
-    decoupled, other = _slope(data, "adamw", config.speed_decoupled)
     text = "Epochs to generalise go as 1/η (exponent, mean over seeds)"
     return [
-        claim(data, f"{text}, decoupled decay, AdamW", E_, -1, decoupled, "absolute", tolerance=0.15,
-              uncertainty=other),
-        claim(data, f"{text}, coupled decay, Adam", E_, -1, coupled, "absolute", tolerance=0.15,
-              uncertainty=error, departure=Departure(reason, pinned=-0.62, tolerance=0.1)),
+        share_claim("With every decay all networks generalise (share of runs, coupled and decoupled decay)",
+                    E_, generalise(data, *_decays(config)), num_seeds=data.sizes["seed"]),
+        mean_claim(f"{text}, decoupled decay, AdamW", E_, -1, _slopes(data, "adamw", config.speed_decoupled),
+                   "absolute", 0.15),
+        mean_claim(f"{text}, coupled decay, Adam", E_, -1, _slopes(data, "adam", config.speed_coupled),
+                   "absolute", 0.15, departure=Departure(reason, pinned=-0.62, tolerance=0.1)),
     ]  # fmt: skip
 
 
@@ -120,10 +125,7 @@ def _decay_panel(axes: Any, data: "xarray.Dataset", config: Any) -> None:
 
 
 def _widths(config: Any) -> dict[str, Setting]:
-    return {
-        f"K = {width}": Setting(stretched(config, 500), DECAY, width=width)
-        for width in config.speed_widths
-    }
+    return {f"K = {width}": Setting(500, DECAY, width=width) for width in config.speed_widths}
 
 
 def _width_claims(data: "xarray.Dataset", config: Any) -> list[Claim]:
@@ -136,16 +138,17 @@ def _width_claims(data: "xarray.Dataset", config: Any) -> list[Claim]:
     )
     wider = config.speed_widths[-1] > config.speed_width
     return [
-        claim(data, f"{names[0]} nodes are too few to generalise (share of seeds that do)", E_, 0.0,
-              share(data, names[0]), "at-most"),
-        claim(data, "Some number of nodes is enough (largest share of seeds that generalise)", E_, 1.0,
-              max(share(data, name) for name in names), "at-least"),
-        claim(data, "Too many nodes slow grokking (epochs of the widest network over those of the fastest, "
-              "geometric mean)", E_, 1.2, ratio(data, names[-1], fastest), "at-least"),
-        claim(data, "Ever more nodes slow it ever more, in the end there is no feature learning (epochs of "
-              f"the widest network over those at {base}, geometric mean)", f"Sec. 3.1, {E_}", 1.0,
-              ratio(data, names[-1], base), "at-least", departure=Departure(reason, 0.83, 0.15),
-              needs=None if wider else f"more than {config.speed_width} nodes, which `paper` has"),
+        share_claim(f"{names[0]} nodes are too few to generalise (share of seeds that do)", E_,
+                    generalise(data, names[0]), 0.0, "at-most"),
+        share_claim("Some number of nodes is enough (largest share of seeds that generalise)", E_,
+                    max((generalise(data, name) for name in names), key=np.mean)),
+        geometric_claim("Too many nodes slow grokking (epochs of the widest network over those of the "
+                        "fastest, geometric mean)", E_, 1.2, ratio(data, names[-1], fastest), "at-least"),
+        geometric_claim("Ever more nodes slow it ever more, in the end there is no feature learning (epochs "
+                        f"of the widest network over those at {base}, geometric mean)", f"Sec. 3.1, {E_}",
+                        1.0, ratio(data, names[-1], base), "at-least",
+                        departure=Departure(reason, 0.83, 0.15),
+                        needs=None if wider else f"more than {config.speed_width} nodes, which `paper` has"),
     ]  # fmt: skip
 
 
@@ -159,27 +162,25 @@ def _width_panel(axes: Any, data: "xarray.Dataset", config: Any) -> None:
 
 def _fractions(config: Any) -> dict[str, Setting]:
     return {
-        f"p = {part:g}": Setting(
-            stretched(config, 500 if part > 0.65 else 1000), DECAY, fraction=part
-        )
-        for part in config.speed_fractions
+        f"p = {part:g}": Setting(500 if part > 0.65 else 1000, DECAY, fraction=part)
+        for part in config.speed_train_fractions
     }
 
 
 def _data_claims(data: "xarray.Dataset", config: Any) -> list[Claim]:
     names = list(_fractions(config))
     return [
-        claim(data, f"More samples, faster grokking (epochs at {later} over those at {sooner}, geometric "
-              "mean)", E_, 1.2, ratio(data, later, sooner), "at-least")
+        geometric_claim(f"More samples, faster grokking (epochs at {later} over those at {sooner}, geometric "
+                        "mean)", E_, 1.2, ratio(data, later, sooner), "at-least")
         for later, sooner in itertools.pairwise(names)
     ]  # fmt: skip
 
 
 def _data_panel(axes: Any, data: "xarray.Dataset", config: Any) -> None:
     draw_epochs(
-        axes, data, dict(zip(_fractions(config), config.speed_fractions, strict=True)), "", 0
+        axes, data, dict(zip(_fractions(config), config.speed_train_fractions, strict=True)), "", 0
     )
-    log_axes(axes, config.speed_fractions, "share of pairs $n/M^2$", "Samples")
+    log_axes(axes, config.speed_train_fractions, "share of pairs $n/M^2$", "Samples")
 
 
 # Scale of all weights at the start.
@@ -189,10 +190,8 @@ START_DECAYS = (0.0, 1e-4, 1e-3)
 
 def _starts(config: Any) -> dict[str, Setting]:
     return {
-        _start(start, decay): Setting(
-            stretched(config, 150 if start < 1 else 500), decay, start=start
-        )
-        for start in config.speed_starts
+        _start(start, decay): Setting(150 if start < 1 else 500, decay, initial_scale=start)
+        for start in config.speed_initial_scales
         for decay in START_DECAYS
     }
 
@@ -202,40 +201,42 @@ def _start(start: float, decay: float) -> str:
 
 
 def _start_claims(data: "xarray.Dataset", config: Any) -> list[Claim]:
-    small, large = config.speed_starts[0], config.speed_starts[-1]
+    small, large = config.speed_initial_scales[0], config.speed_initial_scales[-1]
     none, weak, strong = START_DECAYS
     reason = "Such decay is stronger than the gradient of the loss at so small weights, and all go to zero."
 
-    def generalise(text: str, start: float, decay: float, comparison: str, **more: Any) -> Claim:
+    def groks(text: str, start: float, decay: float, comparison: str, **more: Any) -> Claim:
         what = f"{text} (α = {start:g}, η = {decay:g}, share of seeds that generalise)"
         expected = 1.0 if comparison == "at-least" else 0.0
-        return claim(
-            data, what, E_, expected, share(data, _start(start, decay)), comparison, **more
-        )
+        hits = generalise(data, _start(start, decay))
+        return share_claim(what, E_, hits, expected, comparison, **more)
 
-    slower = ratio(data, _start(1.0, weak), _start(1.0, strong))
     return [
-        generalise("A small start groks without decay", small, none, "at-least"),
-        generalise("A small start groks with weak decay", small, weak, "at-least"),
-        generalise("A small start groks regardless of decay, strong decay too", small, strong, "at-least",
-                   departure=Departure(reason, 0.0, 0.1)),
-        generalise("A large start does not without decay", large, none, "at-most"),
-        generalise("A large start does with enough decay", large, strong, "at-least"),
-        claim(data, f"Weak decay makes the transition slow (α = 1, epochs at η = {weak:g} over those at "
-              f"{strong:g}, geometric mean)", E_, 1.2, slower, "at-least"),
+        groks("A small start groks without decay", small, none, "at-least"),
+        groks("A small start groks with weak decay", small, weak, "at-least"),
+        groks("A small start groks regardless of decay, strong decay too", small, strong, "at-least",
+              departure=Departure(reason, 0.0, 0.1)),
+        groks("A large start does not without decay", large, none, "at-most"),
+        groks("A large start does with enough decay", large, strong, "at-least"),
+        geometric_claim(f"Weak decay makes the transition slow (α = 1, epochs at η = {weak:g} over those at "
+                        f"{strong:g}, geometric mean)", E_, 1.2,
+                        ratio(data, _start(1.0, weak), _start(1.0, strong)), "at-least"),
     ]  # fmt: skip
 
 
 def _start_panel(axes: Any, data: "xarray.Dataset", config: Any) -> None:
     for colour, decay in enumerate(START_DECAYS):
-        names = {_start(start, decay): start for start in config.speed_starts}
+        names = {_start(start, decay): start for start in config.speed_initial_scales}
         draw_epochs(axes, data, names, rf"$\eta={decay:g}$", colour)
-    log_axes(axes, config.speed_starts, r"start $\alpha$", "Scale of the start")
+    log_axes(axes, config.speed_initial_scales, r"start $\alpha$", "Scale of the start")
     axes.legend(loc="upper left", fontsize=6)
 
 
 def _study(name: str, settings: Any, claims: Any, panel: Any) -> Study:
-    return Study(name, lambda config, seeds: train(config, settings(config), seeds), claims, panel)
+    def compute(config: Any, seeds: range, context: Context) -> Any:
+        return train(config, settings(config), seeds, context)
+
+    return Study(name, compute, claims, panel)
 
 
 STUDIES = (

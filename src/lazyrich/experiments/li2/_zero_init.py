@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lazyrich import groups, measures, models, plotting, simulate, tasks
+from lazyrich import groups, measures, plotting, simulate, tasks
 from lazyrich.core import Claim, Context, Departure, argument_error, require_seeds
-from lazyrich.experiments._over_seeds import over_seeds
+from lazyrich.experiments._claims import geometric_claim, mean_claim, share_claim
+from lazyrich.experiments._over_seeds import over_cases
+from lazyrich.experiments._records import by_record, by_time
+from lazyrich.experiments._times import ratio_of_times
 from lazyrich.experiments.li2 import _training
 
 if TYPE_CHECKING:
@@ -50,33 +53,11 @@ class Config:
 
 
 def run(config: Config, context: Context) -> "xarray.Dataset":
-    """Both starts, over `layers`, `fraction`, `start`, `seed` and `record`; `epoch` says when records are."""
-    import xarray
-
-    shape = (len(config.middle_layers), len(config.train_fractions), len(STARTS))
-
-    def train(index: int, seeds: range) -> "xarray.Dataset":
-        layer, share, start = np.unravel_index(index, shape)
-        return _train(config, int(layer), int(share), list(STARTS)[start], seeds)
-
-    counts = [config.num_seeds] * int(np.prod(shape))
-    runs = over_seeds("modular addition", "run", counts, config, train, context)
-    names = ("layers", "fraction", "start")
-    curves = {
-        name: (
-            (*names, "seed", "record"),
-            np.stack([run[name] for run in runs]).reshape(*shape, *runs[0][name].shape),
-        )
-        for name in ("train_accuracy", "test_accuracy", "train_loss", "test_loss")
-    }
-    epochs = [[_epochs(config, number, start) for start in STARTS] for number in range(shape[1])]
-    return xarray.Dataset(
-        curves | {"epoch": (("fraction", "start", "record"), np.array(epochs, float))},
-        {
-            "layers": list(config.middle_layers), "fraction": list(config.train_fractions),
-            "start": list(STARTS), "seed": np.arange(config.num_seeds),
-        }, _training.CONVENTION.attributes(),
-    )  # fmt: skip
+    """Both starts, over `layers`, `fraction`, `start`, `seed` and `record`."""
+    shares = {fraction: number for number, fraction in enumerate(config.train_fractions)}
+    axes = {"layers": config.middle_layers, "fraction": shares, "start": list(STARTS)}
+    found = over_cases(axes, _train, config, context, "modular addition", resume=True)
+    return found.assign_attrs(_training.CONVENTION.attributes())
 
 
 def _epochs(config: Config, number: int, start: str) -> np.ndarray:
@@ -85,7 +66,7 @@ def _epochs(config: Config, number: int, start: str) -> np.ndarray:
     last, num = round(part * config.last_epochs[number]), config.num_records
     if num > last:
         raise argument_error("num_records", f"be at most {last}, the number of epochs", num)
-    early = np.unique(np.round(np.geomspace(1, last, num // 2)))
+    early = simulate.log_steps(last, num // 2, start=False)
     late = np.linspace(0, last, 4 * num).round()
     rest = np.setdiff1d(late, early)
     missing = num - early.size
@@ -94,52 +75,56 @@ def _epochs(config: Config, number: int, start: str) -> np.ndarray:
     )
 
 
-def _train(config: Config, layer: int, share: int, start: str, seeds: range) -> "xarray.Dataset":
+def _train(
+    config: Config, middle: int, share: int, start: str, seeds: range, context: Context
+) -> "xarray.Dataset":
     group = groups.cyclic(config.order)
-    task = tasks.GroupArithmetic(group, config.train_fractions[share])
     most = tasks.GroupArithmetic(group, max(config.train_fractions)).num_samples
-    network = models.PairNetwork(
-        config.order,
-        config.width,
-        activation=config.activation,
-        middle_layers=config.middle_layers[layer],
-    )
-    training = simulate.FeatureLearning(
-        network, task, top_scale=STARTS[start], padded_samples=most if config.fill_up else None
-    )
-    found = simulate.gradient_descent(
-        training, _epochs(config, share, start), seeds=seeds, optimizer="adam",
-        learning_rate=config.learning_rate, weight_decay=config.weight_decay,
+    training = _training.training(
+        group, config.train_fractions[share], config.width, activation=config.activation,
+        middle_layers=middle, top_scale=STARTS[start],
+        padded_samples=most if config.fill_up else None,
     )  # fmt: skip
-    return found.drop_vars("time").rename(time="record").drop_attrs()
+    found = _training.descend(training, _epochs(config, share, start), seeds, config, context)
+    kept = found[["train_accuracy", "test_accuracy", "train_loss", "test_loss"]]
+    return by_record(kept)
 
 
 def epochs(result: "xarray.Dataset") -> np.ndarray:
     """Epochs until the test accuracy passes the level for good, (layers, fraction, start, seed); or inf."""
     curves = result.test_accuracy.transpose("layers", "fraction", "start", "seed", "record").values
-    found = [
-        [
-            measures.crossing_time(grid, curves[:, i, j], _training.LEVEL).time
-            for j, grid in enumerate(grids)
-        ]
-        for i, grids in enumerate(result.epoch.values)
-    ]
-    return np.moveaxis(np.array(found), 2, 0)
+    times = result.recorded_time.transpose("layers", "fraction", "start", "record").values
+    found = np.empty(curves.shape[:-1])
+    for place in np.ndindex(times.shape[:-1]):
+        found[place] = measures.crossing_time(times[place], curves[place], _training.LEVEL).time
+    return found
 
 
 class SpeedUp(NamedTuple):
-    """Epochs with the usual start over epochs with zero-init, and their difference; means over seeds."""
+    """What zero-init gains, by seed. A run that never gets there counts as if it did at the last epoch."""
 
-    ratio: _training.Ratio
-    saved: float
-    saved_error: float
-    reached: tuple[float, float]
+    ratios: np.ndarray
+    """Epochs with the usual start over epochs with zero-init; NaN where neither gets there."""
+    saved: np.ndarray
+    """Their difference."""
+    bound: str
+    """What runs that never get there make of the ratio: `exact` if there are none, `at least` if only slower
+    runs, `at most` if only faster runs do not, `unknown` else."""
+    reached: np.ndarray
+    """Whether the runs with zero-init get there."""
+
+    @property
+    def ratio(self) -> float:
+        """Geometric mean over seeds."""
+        return float(measures.seed_geometric_mean(self.ratios).mean)
 
     @property
     def text(self) -> str:
         """The ratio as it stands on a figure."""
-        sign = {"at least": "≥ ", "at most": "≤ ", "exact": "", "unknown": "? "}[self.ratio.bound]
-        return f"{sign}{self.ratio.ratio:.2g}×"
+        if np.isnan(self.ratio):
+            return "never"
+        sign = {"at least": "≥ ", "at most": "≤ ", "exact": "", "unknown": "? "}[self.bound]
+        return f"{sign}{self.ratio:.2g}×"
 
 
 def speed_up(result: "xarray.Dataset", layer: int, share: int) -> SpeedUp:
@@ -147,14 +132,26 @@ def speed_up(result: "xarray.Dataset", layer: int, share: int) -> SpeedUp:
 
     Runs that never get there count as the last epoch of the usual start, so the gain is rather too small.
     """
-    last = float(result.epoch.values[share, 0, -1])
+    last = float(result.recorded_time.isel(layers=layer, fraction=share, start=0, record=-1))
     usual, zero = epochs(result)[layer, share]
-    saved = np.minimum(usual, last) - np.minimum(zero, last)
-    error = float(saved.std(ddof=1) / np.sqrt(saved.size)) if saved.size > 1 else np.nan
-    reached = (float(np.mean(np.isfinite(usual))), float(np.mean(np.isfinite(zero))))
     return SpeedUp(
-        _training.ratio_of_epochs(usual, zero, last), float(saved.mean()), error, reached
-    )
+        ratio_of_times(usual, zero, last), np.minimum(usual, last) - np.minimum(zero, last),
+        bound(usual, zero), np.isfinite(zero),
+    )  # fmt: skip
+
+
+def smallest(found: Sequence[SpeedUp]) -> SpeedUp:
+    """The smallest gain; one that nothing is known about, if there is one."""
+    return min(found, key=lambda one: (not np.isnan(one.ratio), one.ratio))
+
+
+def bound(slower: Any, faster: Any) -> str:
+    """What runs that never get there make of a ratio of epochs."""
+    words = {
+        (True, True): "exact", (False, True): "at least", (True, False): "at most",
+        (False, False): "unknown",
+    }  # fmt: skip
+    return words[bool(np.isfinite(slower).all()), bool(np.isfinite(faster).all())]
 
 
 def table(result: "xarray.Dataset") -> list[list[SpeedUp]]:
@@ -184,10 +181,9 @@ def figure(result: "xarray.Dataset", titles: Sequence[str]) -> "Figure":
 def _draw(
     axes: Any, result: "xarray.Dataset", layer: int, share: int, title: str, found: SpeedUp
 ) -> None:
-    one = result.isel(layers=layer, fraction=share).rename(record="time")
+    one = result.isel(layers=layer, fraction=share)
     for start, colour in zip(STARTS, (plotting.COLOURS[1], plotting.COLOURS[0]), strict=True):
-        time = result.epoch.isel(fraction=share).sel(start=start).values
-        curves = one.test_accuracy.sel(start=start).assign_coords(time=time)
+        curves = by_time(one, start=start).test_accuracy
         _training.draw_band(axes, curves, colour, "zero-init" if start == "zero" else "usual start")
     fraction = float(result.fraction[share])
     _training.accuracy_axes(
@@ -197,22 +193,16 @@ def _draw(
 
 
 def _draw_epochs(axes: Any, result: "xarray.Dataset", layer: int) -> None:
-    times, last = epochs(result)[layer], result.epoch.values[:, 0, -1]
+    times = epochs(result)[layer]
+    last = result.recorded_time.isel(layers=layer, start=0, record=-1).values
     for number, (start, colour) in enumerate(zip(STARTS, (1, 0), strict=True)):
-        means = [_training.geometric_mean(times[i, number], last[i]) for i in range(len(last))]
-        middle, error = np.array(means).T
+        reached = np.minimum(times[:, number], last[:, None])
+        middle, error = measures.seed_geometric_mean(reached, -1)
         axes.errorbar(result.fraction, middle, error, color=plotting.COLOURS[colour], marker="o",
         markersize=4,
                       label="zero-init" if start == "zero" else "usual start")  # fmt: skip
     axes.set(yscale="log", xlabel="share of the pairs that is trained on", title="Epochs to accuracy 0.9",
              ylabel="epochs")  # fmt: skip
-
-
-def quotient(one: SpeedUp, other: SpeedUp) -> tuple[float, str, float, float]:
-    """Of two speed-ups: value, comparison, tolerance and standard error, as a claim takes them."""
-    value = one.ratio.ratio / other.ratio.ratio
-    spread = np.hypot(one.ratio.error / one.ratio.ratio, other.ratio.error / other.ratio.ratio)
-    return value, "at-least", 0.0, value * float(spread)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -227,26 +217,26 @@ class Panel:
 
     def claims(self, result: "xarray.Dataset", config: Config) -> list[Claim]:
         """Zero-init is faster, and what scarce data do to that."""
-        found, num = table(result)[0], result.sizes["seed"]
-        least = min(found, key=lambda one: one.ratio.ratio)
+        found = table(result)[0]
+        least = smallest(found)
         scarce, middle, ample = found[0], found[len(found) // 2], found[-1]
-        more = scarce.saved - ample.saved
-        error = float(np.hypot(scarce.saved_error, ample.saved_error))
         return require_seeds([
-            Claim("Zero-init leads to faster grokking at every share of the data (epochs to a test accuracy "
-                  "of 0.9 with the usual start over those with zero-init, geometric mean, the smallest over "
-                  "shares)", self.source, 1.0, least.ratio.ratio, "at-least", uncertainty=least.ratio.error,
-                  num_seeds=num),
-            Claim("Every zero-init run gets there (share of runs, the smallest over shares)", self.source,
-                  1.0, min(one.reached[1] for one in found), "at-least", num_seeds=num),
-            Claim("in particular when data are scarce: more epochs are saved (mean at the scarcest share "
-                  "minus that at the most ample)", "Fig. 17", 0.0, more, "at-least", uncertainty=error,
-                  num_seeds=num),
-            Claim("in particular when data are scarce: the factor is larger (speed-up at the middle share "
-                  "over that at the most ample)", "Fig. 17", 1.0, *quotient(middle, ample), num_seeds=num),
-            Claim("in particular when data are scarce: the scarcer they are, the larger is the factor "
-                  "(speed-up at the scarcest share over that at the middle one)", "Fig. 17", 1.0,
-                  *quotient(scarce, middle), num_seeds=num, departure=Departure(FALLS, 0.65, 0.25)),
+            geometric_claim(
+                "Zero-init leads to faster grokking at every share of the data (epochs to a test accuracy of "
+                "0.9 with the usual start over those with zero-init, geometric mean, the smallest over "
+                "shares)", self.source, 1.0, least.ratios, "at-least"),
+            share_claim("Every zero-init run gets there (share of runs, the smallest over shares)",
+                        self.source, min((one.reached for one in found), key=np.mean)),
+            mean_claim("in particular when data are scarce: more epochs are saved (mean at the scarcest "
+                       "share minus that at the most ample)", "Fig. 17", 0.0, scarce.saved - ample.saved,
+                       "at-least"),
+            geometric_claim("in particular when data are scarce: the factor is larger (speed-up at the "
+                            "middle share over that at the most ample)", "Fig. 17", 1.0,
+                            middle.ratios / ample.ratios, "at-least"),
+            geometric_claim("in particular when data are scarce: the scarcer they are, the larger is the "
+                            "factor (speed-up at the scarcest share over that at the middle one)", "Fig. 17",
+                            1.0, scarce.ratios / middle.ratios, "at-least",
+                            departure=Departure(FALLS, 0.65, 0.25)),
         ], 8)  # fmt: skip
 
     def figure(self, result: "xarray.Dataset", config: Config) -> "Figure":
@@ -262,7 +252,8 @@ def caption(order: int, quick: int) -> str:
         "of the usual start over those of zero-init, geometric mean over seeds (≥: some runs with the "
         "usual start do not get there, and count as the last epoch). Lines: median over seeds, bands: the "
         f"middle eight tenths. Right: epochs to 0.9. Modular addition, M = {order}, K = 1024, σ(x) = x², "
-        "squared error, Adam at 5e-3, coupled decay 5e-5. The text gives no shares; these are chosen here. "
+        "squared error, Adam at 5e-3, coupled decay 5e-5. The text gives no shares; they are chosen, the "
+        "scarcest so that zero-init gets there within the epochs of the run. "
         "The factor rises and falls again as data get scarcer: in preset `quick` it is at the scarcest "
         "share what it is at the most ample one (ratio 0.91 ± 0.04, 1.04 ± 0.06, at least 1.01 ± 0.06 in "
         "Fig. 15, 16, 17); at M = 41 two or three seeds gave 1.3, 1.8, 1.9, 1.3 and 1.2 for 85, 70, 60, 50 "

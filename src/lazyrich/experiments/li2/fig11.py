@@ -17,7 +17,7 @@ CAPTION = (
     "the middle eight tenths. At larger M the test accuracy follows the training accuracy sooner. "
     f"{_variants.QUICK}"
 )
-SECONDS = {"quick": 10, "paper": 80}
+SECONDS = {"quick": 4, "paper": 50}
 REFERENCES = ("li2",)
 CONVENTION = _training.CONVENTION
 Config = _variants.Config

@@ -21,7 +21,7 @@ CAPTION = (
     "eight tenths. "
     f"{_variants.QUICK}"
 )
-SECONDS = {"quick": 25, "paper": 220}
+SECONDS = {"quick": 18, "paper": 220}
 REFERENCES = ("li2",)
 CONVENTION = _training.CONVENTION
 Config = _variants.Config

@@ -19,7 +19,7 @@ CAPTION = (
     "tenths. "
     f"{_variants.QUICK}"
 )
-SECONDS = {"quick": 18, "paper": 150}
+SECONDS = {"quick": 25, "paper": 150}
 REFERENCES = ("li2",)
 CONVENTION = _training.CONVENTION
 Config = _variants.Config

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.experiments._records import by_time
+from lazyrich.experiments._times import time_to, value_at
 from lazyrich.experiments.li2 import _training, _variants
 from lazyrich.experiments.li2._variants import Kind
 
@@ -19,7 +21,7 @@ CAPTION = (
     "step, η = n·wd/2 (solid), and with a trained one (dashed), for 500 epochs. Lines: median over seeds; "
     "bands: the middle eight tenths. `quick` is of the size of `paper`."
 )
-SECONDS = {"quick": 12, "paper": 12}
+SECONDS = {"quick": 11, "paper": 10}
 REFERENCES = ("li2",)
 CONVENTION = _training.CONVENTION
 Config = _variants.Config
@@ -40,7 +42,7 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     ridge, real = (
         np.clip(_variants.epochs(result, kind, order), 1, config.last_epochs[0]) for kind in KINDS
     )
-    last = _variants.one(result, Kind.RIDGE, order).test_accuracy.isel(time=-1)
+    last = by_time(result, kind=Kind.RIDGE, order=order).test_accuracy.isel(time=-1)
     found = [
         Claim(f"M = {order}: with the ridge top layer grokking still happens by epoch "
               f"{config.last_epochs[0]} (test accuracy then, the smallest over seeds)", source, 0.99,
@@ -56,13 +58,9 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
 
 
 def _when_fitted(result: "xarray.Dataset", order: int) -> float:
-    runs = _variants.one(result, Kind.RIDGE, order)
-    times = _training.epochs_to(runs, 0.99, "train_accuracy")
-    found = [
-        float(np.interp(time, runs.time.values, curve))
-        for time, curve in zip(times, runs.test_accuracy.values, strict=True)
-    ]
-    return max(found)
+    runs = by_time(result, kind=Kind.RIDGE, order=order)
+    times = time_to(runs.train_accuracy, 0.99)
+    return float(np.max(value_at(runs.time, runs.test_accuracy, times)))
 
 
 def figure(result: "xarray.Dataset", config: Config) -> "Figure":

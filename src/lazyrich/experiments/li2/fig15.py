@@ -5,7 +5,7 @@ from lazyrich.experiments.li2 import _training, _zero_init
 PAPER, ID = "li2", "fig15"
 TITLE = "Zero-init, M = 41"
 CAPTION = _zero_init.caption(order=41, quick=23)
-SECONDS = {"quick": 20, "paper": 200}
+SECONDS = {"quick": 16, "paper": 110}
 REFERENCES = _zero_init.REFERENCES
 CONVENTION = _training.CONVENTION
 Config = _zero_init.Config

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyrich import groups, measures, models, plotting, simulate, tasks
+from lazyrich import groups, measures, plotting, simulate
 from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.experiments._claims import delay_claim, share_claim
+from lazyrich.experiments._over_seeds import over_seeds
+from lazyrich.experiments._times import time_to
 from lazyrich.experiments.li2 import _training
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ CAPTION = (
     "71, K = 2048, 40 % of the pairs in preset `paper`, M = 23, K = 256, 70 % in `quick`. The paper's "
     "figure is a drawing."
 )
-SECONDS = {"quick": 15, "paper": 900}
+SECONDS = {"quick": 6, "paper": 900}
 REFERENCES = ("li2",)
 CONVENTION = _training.CONVENTION
 STAGES = ("lazy", "independent", "interactive", "undecided")
@@ -56,37 +59,31 @@ PRESETS = {
 
 def run(config: Config, context: Context) -> "xarray.Dataset":
     """Every seed, with the stage at every record."""
-
-    def train(index: int, seeds: range) -> "xarray.Dataset":
-        import xarray
-
-        return xarray.concat([_train(config, seed) for seed in seeds], "seed")
-
-    found = _training.over_cases(["decay"], config, train, context)
-    return found.isel(case=0, drop=True)
+    return over_seeds(_piece, config, context, resume=True).assign_attrs(CONVENTION.attributes())
 
 
-def _train(config: Config, seed: int) -> "xarray.Dataset":
+def _piece(config: Config, seeds: range, context: Context) -> "xarray.Dataset":
+    import xarray
+
+    found = [_train(config, seed, inside) for seed, inside in _training.parts(context, seeds)]
+    return xarray.concat(found, "seed")
+
+
+def _train(config: Config, seed: int, context: Context) -> "xarray.Dataset":
     """One run, its weights turned into stages and thrown away."""
     group = groups.cyclic(config.order)
-    task = tasks.GroupArithmetic(group, config.train_fraction)
-    training = simulate.FeatureLearning(
-        models.PairNetwork(config.order, config.width), task, records=("weights",)
-    )
-    found = simulate.gradient_descent(
-        training, _training.log_epochs(config.last_epoch, config.num_records), seeds=[seed], optimizer="adam",
-        learning_rate=config.learning_rate, weight_decay=config.weight_decay,
-    )  # fmt: skip
-    _, data = training.start(seed)
-    pairs, M = np.asarray(data.pairs), config.order
-    one = found.isel(seed=0)
+    training = _training.training(group, config.train_fraction, config.width, records=("weights",))
+    epochs = simulate.log_steps(config.last_epoch, config.num_records)
+    found = _training.descend(training, epochs, [seed], config, context)
+    pairs, M, one = training.train_pairs(seed), config.order, found.isel(seed=0)
     stages = measures.training_stage(
         one["first"].values, one["second"].values, lambda W: (W[pairs[:, 0]] + W[M + pairs[:, 1]]) ** 2,
-        np.asarray(data.labels), inputs=pairs, start=one["first"].values[0], group=group, centring="classes",
+        group.table[pairs[:, 0], pairs[:, 1]], inputs=pairs, start=one["first"].values[0], group=group,
+        centring="classes",
     )  # fmt: skip
     numbers = {name: getattr(stages.evidence, name) for name in EVIDENCE}
     numbers["stage"] = np.array([STAGES.index(str(word)) for word in stages.stage], float)
-    curves = found.drop_vars(["first", "second"]).drop_attrs()
+    curves = found.drop_vars(["first", "second"])
     return curves.assign({name: (("seed", "time"), value[None]) for name, value in numbers.items()})
 
 
@@ -107,10 +104,10 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
         [np.argmax(result.time.values >= min(t, result.time.values[-1])) for t in independent]
     )
     seeds = np.arange(num)
-    memorised = _training.epochs_to(result, 0.9, "train_accuracy")
+    memorised = time_to(result.train_accuracy, _training.LEVEL)
     found = [
-        Claim("Learning is first lazy, then independent, then interactive (share of seeds with that order)",
-              "Fig. 1, 2", 1.0, float(np.mean(ordered)), "at-least", num_seeds=num),
+        share_claim("Learning is first lazy, then independent, then interactive (share of seeds with that "
+                    "order)", "Fig. 1, 2", ordered),
         Claim("In the lazy stage the training set is learned: memorisation comes before features (training "
               "accuracy when nodes begin to learn independently, the smallest)", "Fig. 2, Sec. 3", 0.9,
               float(train[seeds, start].min()), "at-least", num_seeds=num),
@@ -121,10 +118,9 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
               float((gap.max(axis=1) / result.test_loss.values[:, 0]).min()), "at-least", num_seeds=num),
         Claim("and closes as features are learned (last gap over the largest, the largest)", "Fig. 2 left",
               0.6, float((gap[:, -1] / gap.max(axis=1)).max()), "at-most", num_seeds=num),
-        Claim("It is a delayed generalisation (epochs to a test accuracy of 0.9 over those to the training "
-              "accuracy, geometric mean)", "Fig. 2 left", 2,
-              _training.ratio_of_epochs(_training.epochs_to(result), memorised, float(result.time[-1])).ratio,
-              "at-least", num_seeds=num),
+        delay_claim("It is a delayed generalisation (epochs to a test accuracy of 0.9 over those to the "
+                    "training accuracy, geometric mean)", "Fig. 2 left", memorised,
+                    time_to(result.test_accuracy, _training.LEVEL), end=float(result.time[-1])),
     ]  # fmt: skip
     return require_seeds(found, 8)
 
@@ -156,16 +152,14 @@ def figure(result: "xarray.Dataset", config: Config) -> "Figure":
 
 def _draw(axes: Any, curves: "dict[str, xarray.DataArray]") -> None:
     for colour, (label, values) in zip(plotting.COLOURS, curves.items(), strict=False):
-        time = _training.on_log_axis(values.time)
+        time = plotting.log_time(values.time)
         rows = values.transpose("seed", "time").values
-        for row in rows[1:]:
-            axes.plot(time, row, color=colour, linewidth=0.4, alpha=0.5)
-        axes.plot(time, rows[0], color=colour, label=label)
+        plotting.plot_runs(axes, time, rows, rows[0], colour=colour, label=label)
 
 
 def _shade(axes: Any, result: "xarray.Dataset") -> None:
     """The stages of seed 0 behind the curves, each with its number."""
-    time = _training.on_log_axis(result.time)
+    time = plotting.log_time(result.time)
     codes = result.stage.transpose("seed", "time").values[0].astype(int)
     edges = np.concatenate([time[:1], np.sqrt(time[1:] * time[:-1]), time[-1:]])
     cuts = np.flatnonzero(np.diff(codes, prepend=-1, append=-1))

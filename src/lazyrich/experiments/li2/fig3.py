@@ -6,6 +6,8 @@ import numpy as np
 
 from lazyrich import plotting
 from lazyrich.core import Claim, Context, Departure, require_seeds
+from lazyrich.experiments._claims import delay_claim, geometric_claim, share_claim
+from lazyrich.experiments._times import time_to, value_at
 from lazyrich.experiments.li2 import _stages, _training
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ CAPTION = (
     "network may generalise without decay as well, as two seeds of M = 31, K = 256 with 70 % of the pairs "
     "did."
 )
-SECONDS = {"quick": 20, "paper": 900}
+SECONDS = {"quick": 19, "paper": 900}
 REFERENCES = ("li2",)
 CONVENTION = _training.CONVENTION
 Config = _stages.Config
@@ -56,15 +58,14 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
 def _grokking_claims(result: "xarray.Dataset") -> list[Claim]:
     num, with_decay, without = result.sizes["seed"], *_both(result)
     test, train = (
-        _training.epochs_to(with_decay, curve=f"{kind}_accuracy") for kind in ("test", "train")
+        time_to(with_decay[f"{kind}_accuracy"], _training.LEVEL) for kind in ("test", "train")
     )
-    delay = _training.ratio_of_epochs(test, train, float(result.time[-1]))
     return [
-        Claim("With decay every run generalises (share of seeds that reach a test accuracy of 0.9)",
-              "Fig. 3 top", 1.0, float(np.mean(np.isfinite(test))), "at-least", num_seeds=num),
-        Claim("With decay generalisation is delayed: this is grokking (epochs to a test accuracy of 0.9 "
-              "over those to the same training accuracy, geometric mean)", "Fig. 3 top", 2, delay.ratio,
-              "at-least", uncertainty=delay.error, num_seeds=num),
+        share_claim("With decay every run generalises (share of seeds that reach a test accuracy of 0.9)",
+                    "Fig. 3 top", np.isfinite(test)),
+        delay_claim("With decay generalisation is delayed: this is grokking (epochs to a test accuracy of "
+                    "0.9 over those to the same training accuracy, geometric mean)", "Fig. 3 top", train,
+                    test, end=float(result.time[-1])),
         Claim("Without decay no grokking happens (largest test accuracy at the end)", "Fig. 3 bottom", 0.5,
               float(without.test_accuracy.isel(time=-1).max()), "at-most", num_seeds=num),
         Claim("Without decay the training set is learned by heart all the same (smallest training accuracy "
@@ -91,9 +92,8 @@ def _order_claims(result: "xarray.Dataset") -> list[Claim]:
     num, (one, _), time = result.sizes["seed"], _both(result), result.time.values
     first, second = one.first_change.values, one.second_change.values
     halves = [_half_turned(time, change) for change in (first, second)]
-    later = _training.ratio_of_epochs(halves[0], halves[1], float(time[-1]))
     # of a run that never learns its training set, the last epoch
-    begin = min(_training.epochs_to(one, 0.99, "train_accuracy").max(), time[-1])
+    begin = min(time_to(one.train_accuracy, 0.99).max(), time[-1])
     learned = time >= begin
     after = (first / second)[:, learned].max(axis=1)
     text = "V moves first, then W, with decay"
@@ -103,8 +103,8 @@ def _order_claims(result: "xarray.Dataset") -> list[Claim]:
         Claim(f"{text}: once the training set is learned, W turns more (cosine distance of W over that of "
               "V, at its largest, the smallest over seeds)", "Fig. 3", 1, float(after.min()), "at-least",
               num_seeds=num),
-        Claim(f"{text}: half of all turning is done later in W (its epoch over that of V, geometric mean)",
-              "Fig. 3", 1.5, later.ratio, "at-least", uncertainty=later.error, num_seeds=num),
+        geometric_claim(f"{text}: half of all turning is done later in W (its epoch over that of V, "
+                        "geometric mean)", "Fig. 3", 1.5, halves[0] / halves[1], "at-least"),
     ]  # fmt: skip
 
 
@@ -122,17 +122,13 @@ def _gradient_claims(result: "xarray.Dataset") -> list[Claim]:
                   float(fall.max()), "at-most", num_seeds=num),
         ]  # fmt: skip
     one, other = _both(result)
-    level = np.log(one.gradient_norm.isel(time=-1) / one.ridge_gradient_norm.isel(time=-1)).values
-    ratio = float(np.exp(level.mean()))
-    half = np.median(_training.epochs_to(one, 0.5))
+    half = np.median(time_to(one.test_accuracy, 0.5))
     more = _at(time, one.gradient_norm.values, half) / _at(time, other.gradient_norm.values, half)
     return [
         *found,
-        Claim("|G_F| falls to O(η): to the value of the ridge readout, η = n·wd/2, for the features of the "
-              "moment (ratio at the last epoch, geometric mean)", "Eq. 4", 1, ratio, "relative",
-              tolerance=0.25,
-              uncertainty=ratio * float(level.std(ddof=1)) / np.sqrt(num) if num > 1 else None,
-              num_seeds=num),
+        geometric_claim("|G_F| falls to O(η): to the value of the ridge readout, η = n·wd/2, for the "
+                        "features of the moment (ratio at the last epoch, geometric mean)", "Eq. 4", 1,
+                        (one.gradient_norm / one.ridge_gradient_norm).isel(time=-1), "relative", 0.25),
         Claim("Decay makes |G_F| larger where the test accuracy rises, in the paper around epoch 100 (with "
               "decay over without, when half of the test pairs are right; the smallest over seeds)", "Fig. 3",
               1.0, float(more.min()), "at-least", num_seeds=num),
@@ -140,14 +136,12 @@ def _gradient_claims(result: "xarray.Dataset") -> list[Claim]:
 
 
 def _at(time: np.ndarray, curves: np.ndarray, epoch: float) -> np.ndarray:
-    return np.array(
-        [np.exp(np.interp(epoch, time, np.log(np.maximum(row, 1e-30)))) for row in curves]
-    )
+    return np.exp(value_at(time, np.log(np.maximum(curves, 1e-30)), epoch))
 
 
 def _gram_claims(result: "xarray.Dataset") -> list[Claim]:
     num, (one, _) = result.sizes["seed"], _both(result)
-    rising = result.time.values <= np.median(_training.epochs_to(one))
+    rising = result.time.values <= np.median(time_to(one.test_accuracy, _training.LEVEL))
     found = []
     for gram, symbol in (("node", "F̃ᵀF̃"), ("sample", "F̃F̃ᵀ")):
         mean, typical = (result[f"{gram}_{kind}"].mean("seed") for kind in ("mean", "typical"))
@@ -204,7 +198,7 @@ def _draw_pair(axes: Any, one: "xarray.Dataset", name: str, title: str) -> None:
 def _draw_gradient(axes: Any, one: "xarray.Dataset") -> None:
     _training.draw_band(axes, one.gradient_norm, plotting.COLOURS[2])
     if float(one.weight_decay) > 0:
-        time, ridge = _training.on_log_axis(one.time), one.ridge_gradient_norm.median("seed")
+        time, ridge = plotting.log_time(one.time), one.ridge_gradient_norm.median("seed")
         axes.plot(
             time, ridge, color="black", linewidth=1, linestyle=":", label="ridge readout, Eq. 4"
         )

@@ -7,6 +7,8 @@ import numpy as np
 
 from lazyrich import groups, measures, plotting, quantities, theory
 from lazyrich.core import Claim, Context, Departure, require_seeds
+from lazyrich.experiments._claims import clear_claim, mean_claim
+from lazyrich.experiments._over_seeds import over_cases
 from lazyrich.experiments.li2 import _phase, _training
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ CAPTION = (
     "and epochs are not stated: 2e-4, 1024 and 1500. `quick` has M = 23, 128 nodes, and a number of pairs "
     "next to the boundary, a decay and rates that were found by trial, as in Fig. 6."
 )
-SECONDS = {"quick": 25, "paper": 12_000}
+SECONDS = {"quick": 22, "paper": 12_000}
 REFERENCES = ("li2",)
 CONVENTION = _training.CONVENTION
 SOURCE = "Fig. 7, Sec. 4.5"
@@ -62,48 +64,38 @@ def _settings(config: Config) -> list[tuple[float, int]]:
 def run(config: Config, context: Context) -> "xarray.Dataset":
     """Every setting from every seed, and what is predicted of its nodes."""
     settings = _settings(config)
-
-    def train(index: int, seeds: range) -> "xarray.Dataset":
-        return _piece(*settings[index], config, seeds)
-
-    numbers = list(range(len(settings)))
-    found = _training.over_cases(numbers, config, train, context, "setting")
+    found = over_cases({"setting": dict(enumerate(settings))}, _piece, config, context, resume=True)
     predicted = [sampled_energy(groups.cyclic(config.order), samples) for _, samples in settings]
     return found.assign(
         learning_rate=("setting", [rate for rate, _ in settings]),
         num_samples=("setting", [samples for _, samples in settings]),
         predicted_energy=("setting", predicted),
         predicted_all=sampled_energy(groups.cyclic(config.order), config.order**2),
+    ).assign_attrs(CONVENTION.attributes())
+
+
+def _piece(
+    config: Config, setting: tuple[float, int], seeds: range, context: Context
+) -> "xarray.Dataset":
+    (rate, samples), group = setting, groups.cyclic(config.order)
+    rows = max(config.num_samples, config.ample_samples)
+    training = _phase.training(group, samples, rows, config.width, weights=True)
+    run = _training.descend(
+        training, [config.last_epoch], seeds, config, context, learning_rate=rate
     )
-
-
-def _piece(rate: float, samples: int, config: Config, seeds: range) -> "xarray.Dataset":
-    group = groups.cyclic(config.order)
-    run = _phase.descend(
-        group, samples, max(config.num_samples, config.ample_samples), config, seeds, [config.last_epoch],
-        learning_rate=rate, weights=True,
-    ).isel(time=0, drop=True)  # fmt: skip
-    task = _phase.task(group, samples)
-    rows = [
-        _energies(first, task, seed) for first, seed in zip(run.first.values, seeds, strict=True)
-    ]
+    run, task = run.isel(time=0, drop=True), training.task
+    pairs = [training.train_pairs(seed) for seed in seeds]
+    nodes = [_energies(*own, task) for own in zip(run.first.values, pairs, strict=True)]
     found: dict[str, Any] = {
-        name: (("seed", "node"), np.stack([row[name] for row in rows])) for name in rows[0]
+        name: (("seed", "node"), np.stack([row[name] for row in nodes])) for name in nodes[0]
     }
-    memorised = [_memorised_energy(task, seed) for seed in seeds]
-    found["memorised_energy"] = ("seed", memorised)
+    found["memorised_energy"] = ("seed", [_memorised_energy(own, task.group) for own in pairs])
     return run[["test_accuracy", "train_accuracy"]].assign(found)
 
 
-def _trained_pairs(task: Any, seed: int) -> np.ndarray:
-    import jax
-
-    return task.pairs[task.train_mask(jax.random.split(jax.random.key(seed))[0])]
-
-
-def _energies(first: np.ndarray, task: Any, seed: int) -> dict[str, Any]:
+def _energies(first: np.ndarray, pairs: np.ndarray, task: Any) -> dict[str, Any]:
     """Of every node: its energy on the training pairs and on all, its purity, and whether it is alive."""
-    nodes = measures.node_features(first, task.group, pairs=_trained_pairs(task, seed))
+    nodes = measures.node_features(first, task.group, pairs=pairs)
     unit = (first / np.maximum(nodes.norm, np.finfo(float).tiny)).T
     return {
         "energy": nodes.energy, "energy_all": quantities.feature_energy(unit, task.pairs, task.labels),
@@ -111,12 +103,11 @@ def _energies(first: np.ndarray, task: Any, seed: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _memorised_energy(task: Any, seed: int) -> float:
+def _memorised_energy(pairs: np.ndarray, group: "groups.Group") -> float:
     """Mean energy, on the training pairs, of nodes of length 1 that answer to one of these pairs alone."""
-    pairs, M = _trained_pairs(task, seed), task.num_symbols
-    some = pairs[: 4 * M]
+    some, M = pairs[: 4 * group.order], group.order
     nodes = (np.eye(M)[some] / np.sqrt(2)).reshape(len(some), 2 * M)
-    labels = task.group.table[pairs[:, 0], pairs[:, 1]]
+    labels = group.table[pairs[:, 0], pairs[:, 1]]
     return float(np.mean(quantities.feature_energy(nodes, pairs, labels)))
 
 
@@ -148,24 +139,22 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
 
 
 def _rate_claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
-    seeds, rates = result.sizes["seed"], config.learning_rates
+    rates = config.learning_rates
     accuracy = result.test_accuracy.transpose("setting", "seed").values[: len(rates)]
     stated = config.order == Config.order
     # next to the boundary seeds fall on either side: only how rates compare is sure there
     needs = None if stated else f"M = {Config.order} and n = {Config.num_samples}, as stated"
-    means = [_phase.mean_and_error(row) for row in accuracy]
     found = [
-        Claim(f"Rate {rate:g} leads to solutions that generalise (test accuracy)", SOURCE, 0.5, mean,
-              "at-least", uncertainty=error, num_seeds=seeds, needs=needs)
-        for rate, (mean, error) in zip(rates[:-1], means, strict=False)
+        mean_claim(f"Rate {rate:g} leads to solutions that generalise (test accuracy)", SOURCE, 0.5, row,
+                   "at-least", needs=needs)
+        for rate, row in zip(rates[:-1], accuracy, strict=False)
     ]  # fmt: skip
-    gap, gap_error = _phase.mean_and_error(accuracy[:-1].mean(axis=0) - accuracy[-1])
     return [
         *found,
-        Claim(f"Rate {rates[-1]:g} leads to solutions that do not (test accuracy)", SOURCE, 0.5, means[-1][0],
-              "at-most", uncertainty=means[-1][1], num_seeds=seeds, needs=needs, departure=GENERALISES),
-        Claim(f"Smaller rates generalise better than rate {rates[-1]:g} (difference of test accuracies)",
-              SOURCE, 0.0, gap, "at-least", uncertainty=gap_error, num_seeds=seeds),
+        mean_claim(f"Rate {rates[-1]:g} leads to solutions that do not (test accuracy)", SOURCE, 0.5,
+                   accuracy[-1], "at-most", needs=needs, departure=GENERALISES),
+        clear_claim(f"Smaller rates generalise better than rate {rates[-1]:g} (difference of test "
+                    "accuracies)", SOURCE, 0.0, accuracy[:-1].mean(axis=0) - accuracy[-1]),
     ]  # fmt: skip
 
 
@@ -191,34 +180,26 @@ def _energy_claims(result: "xarray.Dataset") -> list[Claim]:
     scarce, large, ample = 0, result.sizes["setting"] - 2, result.sizes["setting"] - 1
     generalises = float(result.test_accuracy[large].mean()) > _phase.LEVEL
     needs = "runs of the largest rate that do not generalise" if generalises else None
-    higher, higher_error = _phase.mean_and_error(energy[large] / energy[scarce])
+    higher = energy[large] / energy[scarce]
     small = result.test_accuracy[:large] >= GOOD
     pure = float(purity[:large].where(small).mean())
-    purer, purer_error = _phase.mean_and_error(purity[scarce] - purity[large])
-    on_all, all_error = _phase.mean_and_error(whole[ample] / float(result.predicted_all))
-    on_some, some_error = _phase.mean_and_error(ratio[ample])
-    fitted, fitted_error = _phase.mean_and_error(ratio[scarce])
     return [
-        Claim("Solutions of the largest rate have higher energies (mean over nodes on the training pairs, "
-              "over that of the smallest rate)", SOURCE, 1.0, higher,
-              "at-least", uncertainty=higher_error, num_seeds=seeds, needs=needs),
-        Claim("much higher ones: at least twice as high (the same ratio)", "Fig. 7", 2.0, higher, "at-least",
-              uncertainty=higher_error, num_seeds=seeds, needs=needs, departure=LITTLE_HIGHER),
+        clear_claim("Solutions of the largest rate have higher energies (mean over nodes on the training "
+                    "pairs, over that of the smallest rate)", SOURCE, 1.0, higher, needs=needs),
+        mean_claim("much higher ones: at least twice as high (the same ratio)", "Fig. 7", 2.0, higher,
+                   "at-least", needs=needs, departure=LITTLE_HIGHER),
         Claim("Features of the solutions that generalise are single frequencies (share of the dominant one, "
               f"mean over nodes of the runs of smaller rates with a test accuracy of at least {GOOD:g})",
               "Fig. 7, Corollary 2", 0.7, pure, "at-least", num_seeds=seeds),
-        Claim("Those of the largest rate less so (share of the dominant frequency, smallest rate's less "
-              "largest one's)",
-              "Fig. 7", 0.0, purer, "at-least", uncertainty=purer_error, num_seeds=seeds, needs=needs),
-        Claim("With ample data energies on all pairs are M/4, four times the printed ones (found over "
-              "predicted, mean over nodes)", "Theorem 2, Corollary 2", 1.0, on_all, "absolute", tolerance=0.1,
-              uncertainty=all_error, num_seeds=seeds),
-        Claim("With ample data energies on the training pairs are those predicted for random pairs (found "
-              "over predicted)", "Theorems 1, 2", 1.0, on_some, "absolute", tolerance=0.1,
-              uncertainty=some_error, num_seeds=seeds),
-        Claim("With scarce data nodes fit the pairs at hand: their energies there are above those predicted "
-              "for random pairs (found over predicted)", "Sec. 4.5", 1.0, fitted, "at-least",
-              uncertainty=fitted_error, num_seeds=seeds),
+        clear_claim("Those of the largest rate less so (share of the dominant frequency, smallest rate's "
+                    "less largest one's)", "Fig. 7", 0.0, purity[scarce] - purity[large], needs=needs),
+        mean_claim("With ample data energies on all pairs are M/4, four times the printed ones (found over "
+                   "predicted, mean over nodes)", "Theorem 2, Corollary 2", 1.0,
+                   whole[ample] / float(result.predicted_all), "absolute", 0.1),
+        mean_claim("With ample data energies on the training pairs are those predicted for random pairs "
+                   "(found over predicted)", "Theorems 1, 2", 1.0, ratio[ample], "absolute", 0.1),
+        clear_claim("With scarce data nodes fit the pairs at hand: their energies there are above those "
+                    "predicted for random pairs (found over predicted)", "Sec. 4.5", 1.0, ratio[scarce]),
     ]  # fmt: skip
 
 

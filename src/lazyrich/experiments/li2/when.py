@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 PAPER, ID = "li2", "when"
 TITLE = "When does grokking happen?"
 CAPTION = f"{_when_speed.CAPTION} {_when_fate.CAPTION}".strip()
-SECONDS = {"quick": 110, "paper": 3600}
+SECONDS = {"quick": 80, "paper": 3600}
 REFERENCES = ("li2", "layerwise", "grokking-lazy-rich")
 CONVENTION = _training.CONVENTION
 STUDIES = (*_when_speed.STUDIES, *_when_fate.STUDIES)

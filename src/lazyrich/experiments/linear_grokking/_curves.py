@@ -1,6 +1,7 @@
 """What the paper's figures share: losses and accuracies of linear students, theory over descent."""
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from lazyrich import measures, plotting, simulate, tasks, theory
 from lazyrich.core import Claim, Context, Convention
-from lazyrich.experiments._over_seeds import over_seeds
+from lazyrich.experiments._over_seeds import over_cases
 
 if TYPE_CHECKING:
     import xarray
@@ -18,6 +19,8 @@ CONVENTION = Convention(
     time="t counts gradient-descent steps; theory is gradient flow at time η·t",
     time_unit="steps",
 )
+LEVEL = math.erf(math.sqrt(2))
+"""About 0.954, the accuracy that defines the grokking time: a loss of ε/4."""
 KINDS = ("train", "test")
 WORDS = {"train": "Training", "test": "Test"}
 NAMES = ("train_loss", "test_loss", "train_accuracy", "test_accuracy")
@@ -55,7 +58,7 @@ def descend(
     return simulate.linear_descent(
         case.task(config.input_dimension), steps, learning_rate=config.learning_rate, seeds=seeds,
         weight_decay=case.weight_decay, thresholds=thresholds, num_test=config.num_test,
-    ).drop_attrs()  # fmt: skip
+    )  # fmt: skip
 
 
 def curves(
@@ -67,23 +70,18 @@ def curves(
     With `num_seeds` cases have different numbers of seeds, and NaN for those that others have more;
     `one_case` leaves them out.
     """
-    import xarray
 
-    def compute(index: int, seeds: range) -> "xarray.Dataset":
-        run = descend(cases[index], config, steps, (config.threshold,), seeds)
-        return run.squeeze("threshold", drop=True)
+    def compute(config: Any, case: Case, seeds: range) -> "xarray.Dataset":
+        return descend(case, config, steps, (config.threshold,), seeds).squeeze(
+            "threshold", drop=True
+        )
 
-    counts = num_seeds or [config.num_seeds] * len(cases)
-    parts = over_seeds("losses and accuracies", name, counts, config, compute, context)
-    descent = xarray.concat(parts, "case", join="outer")
-    solutions = [
-        case.solution(config.input_dimension, config.learning_rate, config.threshold)
-        for case in cases
-    ]
-    exact = {
-        f"{name}_theory": (("case", "time"), np.stack([getattr(m, name)(steps) for m in solutions]))
-        for name in NAMES
-    }
+    descent = over_cases(
+        {"case": dict(enumerate(cases))}, compute, config, context, "losses and accuracies", name=name,
+        num_seeds=num_seeds,
+    ).drop_vars("case")  # fmt: skip
+    solution = _jointly(cases, config, config.threshold)
+    exact = {f"{name}_theory": (("case", "time"), getattr(solution, name)(steps)) for name in NAMES}
     return descent.assign(exact)
 
 
@@ -92,36 +90,52 @@ def delays(
     level: float, context: Context,
 ) -> "xarray.Dataset":  # fmt: skip
     """Delays read off descent, and exact ones, over `point`, `seed` and `threshold`."""
-    import xarray
+    measured = measured_delays(name, cases, config, steps, thresholds, level, context)
+    exact = _jointly(cases, config, np.array(thresholds)).grokking_delay(level).time
+    return measured.assign({"delay_theory": (("point", "threshold"), exact)})
 
-    def compute(index: int, seeds: range) -> "xarray.Dataset":
-        return _delay(cases[index], config, steps, thresholds, level, seeds)
 
-    counts = [config.num_seeds] * len(cases)
-    measured = xarray.concat(
-        over_seeds("grokking times", name, counts, config, compute, context), "point"
-    )
-    exact = [
-        case.solution(config.input_dimension, config.learning_rate, np.array(thresholds))
-        .grokking_time(level)
-        .time
-        for case in cases
-    ]
-    return measured.assign({"delay_theory": (("point", "threshold"), np.stack(exact))})
+def measured_delays(
+    name: str, cases: Sequence[Case], config: Any, steps: Any, thresholds: Sequence[float],
+    level: float, context: Context,
+) -> "xarray.Dataset":  # fmt: skip
+    """Delays read off descent, over `point`, `seed` and `threshold`."""
+
+    def compute(config: Any, case: Case, seeds: range) -> "xarray.Dataset":
+        return _delay(case, config, steps, thresholds, level, seeds)
+
+    points = {"point": dict(enumerate(cases))}
+    label = "grokking times"
+    return over_cases(points, compute, config, context, label, name=name).drop_vars("point")
 
 
 FINE_STEPS = np.geomspace(1, 1e8, 400)
 
 
+def _jointly(cases: Sequence[Case], config: Any, threshold: Any) -> Any:
+    """One solution for all cases, down the first of two axes: one call of it is compiled, not one each."""
+
+    def column(name: str) -> Any:
+        values = [getattr(case, name) for case in cases]
+        return values[0] if len(set(values)) == 1 else np.array(values)[:, None]
+
+    ratios = np.array([[case.task(config.input_dimension).aspect_ratio] for case in cases])
+    names = ("output_dimension", "weight_decay", "label_noise")
+    return theory.LinearGrokking(
+        ratios, config.learning_rate, threshold, **{name: column(name) for name in names}
+    )
+
+
+def finite_accuracies(cases: Sequence[Case], config: Any, steps: Any) -> tuple[Any, Any]:
+    """Exact training and test accuracies for the number of inputs there are, over `case` and `time`."""
+    return _jointly(cases, config, config.threshold).finite_accuracies(
+        steps, config.input_dimension
+    )
+
+
 def finite_delays(cases: Sequence[Case], config: Any, level: float) -> Any:
     """Exact delays for the number of inputs there are, read off finely sampled curves."""
-    column = {
-        name: np.array([[getattr(case, name)] for case in cases])
-        for name in ("output_dimension", "weight_decay")
-    }
-    ratios = np.array([[case.task(config.input_dimension).aspect_ratio] for case in cases])
-    solution = theory.LinearGrokking(ratios, config.learning_rate, config.threshold, **column)
-    train, test = solution.finite_accuracies(FINE_STEPS, config.input_dimension)
+    train, test = finite_accuracies(cases, config, FINE_STEPS)
     return measures.grokking_delay(FINE_STEPS, train, test, level).time
 
 
@@ -131,7 +145,11 @@ def _delay(
     import xarray
 
     run = descend(case, config, steps, thresholds, seeds)
-    delay = measures.grokking_delay(run.time, run.train_accuracy, run.test_accuracy, level)
+    train, test = (
+        run[name].transpose("seed", "threshold", "time")
+        for name in ("train_accuracy", "test_accuracy")
+    )
+    delay = measures.grokking_delay(run.time, train, test, level)
     dims = ("seed", "threshold")
     return xarray.Dataset(
         {"delay": (dims, delay.time), "delay_uncertainty": (dims, delay.uncertainty)},
@@ -144,10 +162,14 @@ def one_case(result: "xarray.Dataset", index: int) -> "xarray.Dataset":
     return result.isel(case=index).dropna("seed", how="all", subset=["train_loss"])
 
 
-def rms_deviation(relative: "xarray.DataArray") -> tuple[float, float]:
-    """Root mean square over everything but seeds of mean − 1, and of the mean's standard error."""
+def rms_claim(statement: str, source: str, most: float, relative: "xarray.DataArray") -> Claim:
+    """A claim on the root mean square over everything but seeds of mean − 1."""
     mean, error = measures.seed_mean(relative)
-    return float(np.sqrt(((mean - 1) ** 2).mean())), float(np.sqrt((error**2).mean()))
+    rms, uncertainty = (float(np.sqrt((x**2).mean())) for x in (mean - 1, error))
+    return Claim(
+        statement, source, most, rms, "at-most", uncertainty=uncertainty,
+        num_seeds=relative.sizes["seed"],
+    )  # fmt: skip
 
 
 def loss_claims(
@@ -159,14 +181,10 @@ def loss_claims(
     for kind in KINDS:
         exact = curve[f"{kind}_loss_theory"]
         relative = (curve[f"{kind}_loss"] / exact).where(exact >= floor, drop=True)
-        error, uncertainty = rms_deviation(relative)
-        claim = Claim(
-            f"{WORDS[kind]} loss at {label}: theory and {simulated} agree without a fit "
-            f"(rms relative error down to a loss of {floor:.2g})",
-            source, 0.1, error, "at-most",
-            uncertainty=uncertainty, num_seeds=curve.sizes["seed"],
+        found.append(
+            rms_claim(f"{WORDS[kind]} loss at {label}: theory and {simulated} agree without a fit "
+                      f"(rms relative error down to a loss of {floor:.2g})", source, 0.1, relative)
         )  # fmt: skip
-        found.append(claim)
     return found
 
 
@@ -229,10 +247,9 @@ def _draw_pair(
 ) -> None:
     for kind, dash in zip(KINDS, ((0, (3, 1.5)), "solid"), strict=True):
         mean, error = measures.seed_mean(curve[f"{prefix}{kind}_{quantity}"])
-        axes.fill_between(
-            curve.time, mean - error, mean + error, color=colour, alpha=0.25, linewidth=0
-        )
-        axes.plot(curve.time, mean, color=colour, linestyle=dash, linewidth=2.4)
+        band = mean - error, mean, mean + error
+        look = {"colour": colour, "linestyle": dash, "linewidth": 2.4}
+        plotting.plot_band(axes, curve.time, *band, **look)
         axes.plot(
             curve.time, curve[f"{prefix}{kind}_{quantity}_theory"], color="black", linewidth=0.8
         )

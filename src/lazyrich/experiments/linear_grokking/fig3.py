@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyrich import measures, plotting, theory
-from lazyrich.core import Claim, Context, Correction, Departure, require_seeds, seed_chunks
+from lazyrich import measures, plotting, simulate, theory
+from lazyrich.core import Claim, Context, Correction, Departure, require_seeds
+from lazyrich.experiments._over_seeds import over_seeds
 from lazyrich.experiments.linear_grokking import _curves
 
 if TYPE_CHECKING:
@@ -22,10 +23,9 @@ CAPTION = (
     "fit. Each line ends where decay keeps the test accuracy from getting there (grey in the paper). The "
     "paper leaves open the λ of the right panel (here 0.5, 0.7, 0.9)."
 )
-SECONDS = {"quick": 25, "paper": 250}
+SECONDS = {"quick": 21, "paper": 250}
 REFERENCES = ("linear-grokking", "omnigrok")
 CONVENTION = _curves.CONVENTION
-LEVEL = math.erf(math.sqrt(2))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Config:
 
 
 PRESETS = {"quick": Config(input_dimension=400), "paper": Config(num_test=10_000, num_seeds=32)}
-CURVE_STEPS = np.unique(np.round(np.geomspace(1, 1e6, 120)))
-DELAY_STEPS = np.unique(np.round(np.geomspace(10, 1e7, 200)))
+CURVE_STEPS = simulate.log_steps(1e6, 120, start=False)
+DELAY_STEPS = simulate.log_steps(1e7, 200, first=10, start=False)
 FINE_DECAYS = np.geomspace(1e-6, 1e-1, 300)
 
 
@@ -63,7 +63,7 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
         for decay in config.delay_decays
     ]
     delays = _curves.delays(
-        "delays", points, config, DELAY_STEPS, (config.threshold,), LEVEL, context
+        "delays", points, config, DELAY_STEPS, (config.threshold,), _curves.LEVEL, context
     ).squeeze("threshold", drop=True)
     fine = theory.LinearGrokking(
         np.array(config.delay_ratios)[:, None], config.learning_rate, config.threshold,
@@ -73,7 +73,7 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
         case.solution(config.input_dimension, 1.0, config.threshold).limits() for case in cases
     ]
     exact = {
-        "delay_fine": (("fine_ratio", "fine_decay"), fine.grokking_time(LEVEL).time),
+        "delay_fine": (("fine_ratio", "fine_decay"), fine.grokking_delay(_curves.LEVEL).time),
         "limit": (("case", "kind"), np.array(limits)),
         "over_limit": (("fine_decay",), _over(FINE_DECAYS).limits()[1]),
     }
@@ -87,17 +87,13 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
 
 def _floors(case: _curves.Case, config: Config, context: Context) -> "xarray.Dataset":
     """The last losses of one case, for many seeds."""
-    import xarray
 
-    parts: list[xarray.Dataset] = []
-    for seeds in context.track(seed_chunks(config.num_floor_seeds, 25), "losses in the end"):
-        parts.append(
-            context.keep(
-                f"floor-{seeds[0]}", _curves.descend, case, config, CURVE_STEPS[-1:],
-                (config.threshold,), seeds,
-            )
-        )  # fmt: skip
-    last = xarray.concat(parts, "seed").isel(time=0, drop=True)[["train_loss", "test_loss"]]
+    def compute(config: Config, seeds: range) -> "xarray.Dataset":
+        run = _curves.descend(case, config, CURVE_STEPS[-1:], (config.threshold,), seeds)
+        return run.isel(time=0, drop=True)[["train_loss", "test_loss"]]
+
+    many = dataclasses.replace(config, num_seeds=config.num_floor_seeds, seeds_per_chunk=25)
+    last = over_seeds(compute, many, context, "losses in the end", name="floor")
     return last.rename(seed="floor_seed", train_loss="train_floor", test_loss="test_floor")
 
 
@@ -128,7 +124,7 @@ def _floor_claim(result: "xarray.Dataset", config: Config, kind: str) -> Claim:
     return Claim(
         f"{_curves.WORDS[kind]} loss in the end at γ = {decay:g}, in units of the limit printed in Eq. 15",
         "Eq. 15", expected, float(last.mean) / printed, "relative", 0.15,
-        uncertainty=float(last.error) / printed, num_seeds=result.sizes["floor_seed"],
+        uncertainty=float(last.uncertainty) / printed, num_seeds=result.sizes["floor_seed"],
         correction=Correction(
             1.0, "Eq. 15 prints twice the small-γ limit: the ½ of Eq. 14 is lost. (Finite γ lowers the "
             "limit further, as the exact form has it.)", "linear-grokking/eq15",
@@ -142,12 +138,10 @@ def _actual_ratio(config: Config) -> float:
 
 def _delay_claim(result: "xarray.Dataset") -> Claim:
     reached = result.isel(point=np.flatnonzero(np.isfinite(result.delay).all("seed")))
-    error, uncertainty = _curves.rms_deviation(reached.delay / reached.delay_theory)
-    return Claim(
-        "Grokking time against decay: exact theory and gradient descent agree "
-        "(rms relative error over the points that generalise for every seed)",
-        "Fig. 3 right", 0.15, error, "at-most",
-        uncertainty=uncertainty, num_seeds=result.sizes["seed"],
+    return _curves.rms_claim(
+        "Grokking time against decay: exact theory and gradient descent agree (rms relative error over the "
+        "points that generalise for every seed)", "Fig. 3 right", 0.15,
+        reached.delay / reached.delay_theory,
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lazyrich import measures, plotting
+from lazyrich import measures, plotting, simulate, theory
 from lazyrich.core import Claim, Context, require_seeds
 from lazyrich.experiments.linear_grokking import _curves
 
@@ -20,7 +20,7 @@ CAPTION = (
     "expanded, Eq. 10 for the test loss. Points: gradient descent, mean over seeds. Right: what each form "
     "is off by."
 )
-SECONDS = {"quick": 5, "paper": 60}
+SECONDS = {"quick": 4, "paper": 60}
 REFERENCES = ("linear-grokking",)
 CONVENTION = _curves.CONVENTION
 
@@ -32,7 +32,7 @@ class Config:
     aspect_ratio: float = 0.9
     learning_rate: float = 0.01
     last_step: float = 3e5
-    num_times: int = 400
+    num_records: int = 400
     threshold: float = 1e-3
     input_dimension: int = 1000
     num_test: int = 10
@@ -52,14 +52,20 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
     """Evaluate the losses and their late-time forms; descend beside them."""
     import xarray
 
-    case, steps = _curves.Case(config.aspect_ratio), np.unique(np.round(np.geomspace(10, 3e4, 25)))
+    case = _curves.Case(config.aspect_ratio)
+    steps = simulate.log_steps(3e4, 25, first=10, start=False)
     descent = _curves.curves([case], config, steps, context).rename(time="step")
-    t = np.geomspace(10, config.last_step, config.num_times)
+    t = np.geomspace(10, config.last_step, config.num_records)
     m = case.solution(config.input_dimension, config.learning_rate, config.threshold)
     variables = {
         f"{name}_exact": (("time",), getattr(m, name)(t)) for name in ("train_loss", "test_loss")
     }
-    variables |= {form: (("time",), getattr(m, form)(t)) for form in FORMS}
+    late = theory.LateGrokking(m.aspect_ratio, config.learning_rate)
+    variables |= {
+        "late_train_loss": (("time",), late.train_loss(t)),
+        "intermediate_test_loss": (("time",), late.intermediate_test_loss(t)),
+        "late_test_loss": (("time",), late.test_loss(t)),
+    }
     forms = xarray.Dataset(variables, {"time": t})
     return xarray.merge([forms, descent]).assign_attrs(CONVENTION.attributes())
 

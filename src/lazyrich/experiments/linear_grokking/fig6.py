@@ -1,13 +1,14 @@
 """Fig. 6: label noise, as the paper has it and as gradient flow has it."""
 
 import dataclasses
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lazyrich import measures, plotting, theory
+from lazyrich import plotting, simulate, theory
 from lazyrich.core import Claim, Context, Correction, Departure, require_seeds
+from lazyrich.experiments._claims import mean_claim
+from lazyrich.experiments._times import time_to
 from lazyrich.experiments.linear_grokking import _curves
 
 if TYPE_CHECKING:
@@ -43,8 +44,7 @@ class Config:
 
 
 PRESETS = {"quick": Config(input_dimension=400), "paper": Config(num_test=10_000, num_seeds=32)}
-LEVEL = math.erf(math.sqrt(2))
-STEPS = np.unique(np.round(np.geomspace(1, 1e6, 120)))
+STEPS = simulate.log_steps(1e6, 120, start=False)
 
 
 def run(config: Config, context: Context) -> "xarray.Dataset":
@@ -106,11 +106,10 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
 
 def _train_claim(result: "xarray.Dataset") -> Claim:
     noisiest = result.isel(case=-1, time=-1)
-    share = measures.seed_mean(noisiest.train_loss / noisiest.variance)
-    return Claim(
+    return mean_claim(
         f"The training loss ends at the noise variance (σ² = {float(noisiest.variance):g}; in units of σ²)",
-        "Eq. 26, Appendix C", 1 - result.attrs["aspect_ratio"], float(share.mean), "relative", 0.15,
-        uncertainty=float(share.error), num_seeds=result.sizes["seed"],
+        "Eq. 26, Appendix C", 1 - result.attrs["aspect_ratio"], noisiest.train_loss / noisiest.variance,
+        "relative", 0.15,
         correction=Correction(
             1.0, "noise does enter the gradient, and the student fits it: least squares leaves "
             "(1 − λ)σ² of it below λ = 1, and nothing above", "linear-grokking/eq26",
@@ -120,12 +119,10 @@ def _train_claim(result: "xarray.Dataset") -> Claim:
 
 def _test_claim(result: "xarray.Dataset") -> Claim:
     noisiest = result.isel(case=-1, time=-1)
-    last = measures.seed_mean(noisiest.test_loss / noisiest.variance)
     lam = result.attrs["aspect_ratio"]
-    return Claim(
+    return mean_claim(
         "The test loss goes to 0 at any noise (last test loss in units of σ²)",
-        "Eq. 27, Appendix C", 0, float(last.mean), "absolute", 0.1,
-        uncertainty=float(last.error), num_seeds=result.sizes["seed"],
+        "Eq. 27, Appendix C", 0, noisiest.test_loss / noisiest.variance, "absolute", 0.1,
         departure=Departure(
             f"it ends at λσ²/(1 − λ), here {lam / (1 - lam):.2g} σ² for infinitely many samples: the noise "
             "that the student fits is carried to fresh inputs",
@@ -136,9 +133,7 @@ def _test_claim(result: "xarray.Dataset") -> Claim:
 
 def _together_claim(result: "xarray.Dataset", config: Config) -> Claim:
     times = [
-        measures.crossing_time(
-            result.time, result[f"tuned_{kind}_accuracy"].mean("seed"), LEVEL
-        ).time
+        time_to(result[f"tuned_{kind}_accuracy"].mean("seed"), _curves.LEVEL)
         for kind in _curves.KINDS
     ]
     return Claim(

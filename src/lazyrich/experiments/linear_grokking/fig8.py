@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyrich import measures, plotting, simulate
+from lazyrich import groups, measures, models, plotting, simulate, tasks
 from lazyrich.core import Claim, Context, require_seeds
-from lazyrich.experiments._over_seeds import over_seeds
+from lazyrich.experiments._over_seeds import over_cases
+from lazyrich.experiments._records import by_record
+from lazyrich.experiments._times import value_at
 from lazyrich.experiments.linear_grokking import _curves
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ CAPTION = (
     "steps of the paper's learning rate 500; descent takes longer steps along the same flow, which a claim "
     "checks."
 )
-SECONDS = {"quick": 25, "paper": 2700}
+SECONDS = {"quick": 31, "paper": 2700}
 REFERENCES = ("linear-grokking", "gromov")
 CONVENTION = _curves.CONVENTION
 PAPER_RATE = 500.0
@@ -39,25 +41,25 @@ class Config:
     threshold: float = 1e-3
     learning_rate: float = 0.01
     num_test: int = 2000
-    linear_seeds: int = 16
-    modulus: int = 48
+    num_linear_seeds: int = 16
+    order: int = 48
     width: int = 400
     train_fractions: tuple[float, ...] = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
-    network_rate: float = 60_000.0
-    network_steps: tuple[int, ...] = (6000, 4500, 3500, 3000, 2500, 2200, 2200, 2200, 2200)
+    network_learning_rate: float = 60_000.0
+    network_last_steps: tuple[int, ...] = (6000, 4500, 3500, 3000, 2500, 2200, 2200, 2200, 2200)
     num_seeds: int = 8
     seeds_per_chunk: int = 4
 
 
 PRESETS = {
     "quick": Config(
-        input_dimension=400, modulus=29, width=96, train_fractions=(0.5, 0.6, 0.7, 0.8, 0.9),
-        network_rate=12_000.0, network_steps=(3500, 2000, 1600, 1400, 1300), num_seeds=4,
+        input_dimension=400, order=29, width=96, train_fractions=(0.5, 0.6, 0.7, 0.8, 0.9),
+        network_learning_rate=12_000.0, network_last_steps=(3500, 2000, 1600, 1400, 1300), num_seeds=4,
     ),
     "paper": Config(),
 }  # fmt: skip
 NUM_RECORDS = 100
-LINEAR_STEPS = np.unique(np.round(np.geomspace(1, 1e5, 70)))
+LINEAR_STEPS = simulate.log_steps(1e5, 70, start=False)
 
 
 def run(config: Config, context: Context) -> "xarray.Dataset":
@@ -65,51 +67,67 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
     import xarray
 
     cases = [_curves.Case(ratio) for ratio in config.aspect_ratios]
-    linear_config = dataclasses.replace(config, num_seeds=config.linear_seeds)
+    linear_config = dataclasses.replace(config, num_seeds=config.num_linear_seeds)
     linear = _curves.curves(cases, linear_config, LINEAR_STEPS, context)
     linear = linear.rename(
         {name: f"linear_{name}" for name in linear.data_vars}
         | {"time": "linear_time", "seed": "linear_seed"}
     )
 
-    def compute(index: int, seeds: range) -> "xarray.Dataset":
-        return _descend(config, index, config.network_rate, seeds)
-
-    counts, label = [config.num_seeds] * len(config.train_fractions), "modular addition"
-    parts = over_seeds(label, "addition", counts, config, compute, context)
-    addition = xarray.concat(parts, "fraction")
+    shares = {"fraction": {share: i for i, share in enumerate(config.train_fractions)}}
+    label = "modular addition"
+    addition = over_cases(shares, _descend, config, context, label, name="addition")
     slow = context.keep("addition-slow", _slow, config)
     return xarray.merge([linear, addition, slow]).assign_coords(
         aspect_ratio=("case", list(config.aspect_ratios)),
-        fraction=list(config.train_fractions),
-        network_ratio=("fraction", [_network(config, i).task().aspect_ratio for i in range(len(parts))]),
+        network_ratio=(
+            "fraction",
+            [2 * config.order / _task(config, i).num_samples for i in range(len(config.train_fractions))],
+        ),
     ).assign_attrs(CONVENTION.attributes())  # fmt: skip
 
 
-def _network(config: Config, index: int) -> "simulate.ModularAdditionNetwork":
-    return simulate.ModularAdditionNetwork(
-        config.modulus, config.width, config.train_fractions[index]
+def _task(config: Config, index: int) -> "tasks.GroupArithmetic":
+    return tasks.GroupArithmetic(groups.cyclic(config.order), config.train_fractions[index])
+
+
+def training(config: Config, index: int) -> "simulate.FeatureLearning":
+    """Gromov's network, f = W₂(W₁x/√(2p))²/width from standard normal weights (Eq. 43).
+
+    Its loss (Eq. 44) is a mean over outputs, 1/p of that of the training, and its rate p times as large.
+    """
+    p, width = config.order, config.width
+    network = models.PairNetwork(p, width, activation="quadratic", output_scale=1 / (2 * p * width))
+
+    def standard_normal(seed: int) -> "models.PairWeights":
+        first, second = models.TwoLayer(2 * p, width, p).init(simulate.weights_key(seed), 1.0)
+        return models.PairWeights(first, (), second)
+
+    return simulate.FeatureLearning(
+        network, _task(config, index), centring="none", initial_weights=standard_normal
     )
 
 
-def _descend(config: Config, index: int, rate: float, seeds: range) -> "xarray.Dataset":
+def _descend(config: Config, index: int, seeds: range, slower: int = 1) -> "xarray.Dataset":
     """Descent of one share of training pairs, its times in steps of the paper's learning rate."""
-    scale = config.network_rate / rate
-    steps = np.round(np.geomspace(20, config.network_steps[index], NUM_RECORDS)) * scale
-    run = simulate.gradient_descent(_network(config, index), steps, learning_rate=rate, seeds=seeds)
-    time = run.time.values * rate / PAPER_RATE
-    return (
-        run.drop_vars("time")
-        .rename(time="record")
-        .drop_attrs()
-        .assign(network_time=("record", time))
+    rate = config.network_learning_rate / slower
+    last = config.network_last_steps[index]
+    steps = simulate.log_steps(last, NUM_RECORDS, first=20, start=False, exact=True) * slower
+    run = simulate.gradient_descent(
+        training(config, index),
+        steps,
+        learning_rate=rate / config.order,
+        seeds=seeds,
+        dtype="float64",
     )
+    losses = {name: run[name] / config.order for name in ("train_loss", "test_loss")}
+    return by_record(run.assign(losses).assign_coords(time=run.time.values * rate / PAPER_RATE))
 
 
 def _slow(config: Config) -> "xarray.Dataset":
     """One run of the largest share at half the learning rate: descent that is a flow does not notice."""
     last = len(config.train_fractions) - 1
-    run = _descend(config, last, config.network_rate / 2, range(1))
+    run = _descend(config, last, range(1), slower=2)
     kept = run[["train_accuracy", "test_accuracy"]].isel(seed=0, drop=True)
     return kept.rename({name: f"slow_{name}" for name in kept.data_vars})
 
@@ -128,7 +146,9 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
 def _delays(result: "xarray.Dataset") -> "xarray.DataArray":
     """Delay of every share and seed."""
     rows = [
-        measures.grokking_delay(one.network_time, one.train_accuracy, one.test_accuracy, LEVEL).time
+        measures.grokking_delay(
+            one.recorded_time, one.train_accuracy, one.test_accuracy, LEVEL
+        ).time
         for one in (result.isel(fraction=index) for index in range(result.sizes["fraction"]))
     ]
     return result.train_accuracy.isel(record=0, drop=True).copy(
@@ -158,8 +178,7 @@ def _function_claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
 def _half_loss(time: Any, losses: Any, accuracies: Any) -> float:
     """Mean over seeds of log₁₀ of the training loss where the test accuracy passes one half for good."""
     halves = measures.crossing_time(time, accuracies, 0.5).time
-    rows = zip(halves, np.log10(losses), strict=True)
-    return float(np.mean([np.interp(half, time, row) for half, row in rows]))
+    return float(np.mean(value_at(time, np.log10(losses), halves)))
 
 
 def _later_claims(result: "xarray.Dataset") -> list[Claim]:
@@ -171,7 +190,7 @@ def _later_claims(result: "xarray.Dataset") -> list[Claim]:
         for one in (result.isel(case=index) for index in range(result.sizes["case"]))
     ]
     addition = [
-        _half_loss(one.network_time.values, one.train_loss.values, one.test_accuracy.values)
+        _half_loss(one.recorded_time.values, one.train_loss.values, one.test_accuracy.values)
         for one in (result.isel(fraction=index) for index in range(result.sizes["fraction"]))
     ]
     text = "The fewer samples, the smaller the training loss at which half the test set is right"
@@ -215,8 +234,8 @@ def fit(
 def _fit_claims(result: "xarray.Dataset", delays: "xarray.DataArray") -> list[Claim]:
     _, place, misfit = fit(result, delays, 2)
     largest = float(result.network_ratio.max())
-    error = measures.seed_mean(delays)
-    noise = float(np.sqrt(np.mean((error.error / error.mean) ** 2)))
+    mean, error = measures.seed_mean(delays)
+    noise = float(np.sqrt(np.mean((error / mean) ** 2)))
     return [
         Claim(
             "Modular addition: the grokking time depends on λ as (λ* − λ)⁻² (rms relative deviation from "
@@ -233,8 +252,8 @@ def _fit_claims(result: "xarray.Dataset", delays: "xarray.DataArray") -> list[Cl
 def _rate_claim(result: "xarray.Dataset") -> Claim:
     one, changes = result.isel(fraction=-1, seed=0), []
     for kind in _curves.KINDS:
-        fast = measures.crossing_time(one.network_time, one[f"{kind}_accuracy"], LEVEL).time
-        slow = measures.crossing_time(one.network_time, one[f"slow_{kind}_accuracy"], LEVEL).time
+        fast = measures.crossing_time(one.recorded_time, one[f"{kind}_accuracy"], LEVEL).time
+        slow = measures.crossing_time(one.recorded_time, one[f"slow_{kind}_accuracy"], LEVEL).time
         changes.append(abs(slow / fast - 1))
     return Claim(
         "The large learning rate does not matter (relative change of the training and test time at half the "
@@ -253,16 +272,10 @@ def figure(result: "xarray.Dataset", config: Config) -> "Figure":
     return picture
 
 
-def _shades(count: int) -> Any:
-    import matplotlib
-
-    return matplotlib.colormaps["viridis"](np.linspace(0.05, 0.9, count))
-
-
 def _draw_linear(axes: Any, result: "xarray.Dataset", config: Config) -> None:
     ratios = np.array(config.aspect_ratios)
     order = np.argsort(-ratios)  # blue: fewest samples
-    for colour, index in zip(_shades(len(order)), order, strict=True):
+    for colour, index in zip(plotting.shades(len(order)), order, strict=True):
         curve = result.isel(case=int(index))
         loss = curve.linear_train_loss.mean("linear_seed")
         axes.plot(loss, curve.linear_test_accuracy.mean("linear_seed"), color=colour, linewidth=2.4,
@@ -289,7 +302,7 @@ def _draw_linear(axes: Any, result: "xarray.Dataset", config: Config) -> None:
 
 def _draw_addition(axes: Any, result: "xarray.Dataset", config: Config) -> None:
     for colour, share in zip(
-        _shades(result.sizes["fraction"]), result.fraction.values, strict=True
+        plotting.shades(result.sizes["fraction"]), result.fraction.values, strict=True
     ):
         curve = result.sel(fraction=share)
         loss = np.exp(np.log(curve.train_loss).mean("seed"))
@@ -304,7 +317,7 @@ def _draw_addition(axes: Any, result: "xarray.Dataset", config: Config) -> None:
     axes.set(
         xscale="log", xlim=(float(result.train_loss.max()) * 1.3, float(result.train_loss.min())),
         xlabel="training loss", ylabel="accuracy (dotted: training)",
-        title=f"Addition modulo {config.modulus}",
+        title=f"Addition modulo {config.order}",
     )  # fmt: skip
     axes.legend(loc="center right")
 

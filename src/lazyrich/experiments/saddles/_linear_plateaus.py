@@ -16,7 +16,7 @@ class Moments(NamedTuple):
     eigenvalues: np.ndarray  # (inputs,) of Σ_xx
     correlation: np.ndarray  # (inputs, outputs)
     basis: np.ndarray  # columns are eigenvectors
-    power: float  # Tr Σ_yy
+    output_power: float  # Tr Σ_yy
 
     @staticmethod
     def of(points: "LinearFixedPoints") -> "Moments":
@@ -43,7 +43,7 @@ def descend(
     for _ in range(num_steps):
         W = U @ V
         R = B - nu * W
-        loss = (moments.power - np.sum((B + R) * W, axis=(1, 2))) / 2
+        loss = (moments.output_power - np.sum((B + R) * W, axis=(1, 2))) / 2
         records.append((loss, *_singular_values(W)))
         U, V = U + rate * R @ V.mT, V + rate * U.mT @ R
     return Descent(*(np.stack(values, axis=1) for values in zip(*records, strict=True)))
@@ -85,26 +85,26 @@ def drops(descent: Descent, points: "LinearFixedPoints", rate: float) -> np.ndar
     heights = [float(points.loss(range(modes))) for modes in range(3)]
     time = rate * np.arange(descent.loss.shape[1])
     levels = [(heights[0] + heights[1]) / 2, (heights[1] + heights[2]) / 2]
-    return np.stack(
-        [measures.crossing_time(time, -descent.loss, -level).time for level in levels], axis=-1
-    )
+    return np.stack([
+        measures.crossing_time(time, descent.loss, level, falling=True).time for level in levels
+    ], axis=-1)  # fmt: skip
 
 
 def small_start(
-    moments: Moments, width: int, scale: float, seeds: range
+    moments: Moments, width: int, std: float, seeds: range
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weights drawn from N(0, scale²), a run for each seed; a rotation of the inputs changes no law."""
+    """Weights drawn from N(0, std²), a run for each seed; a rotation of the inputs changes no law."""
     inputs, outputs = moments.correlation.shape
     draws = [np.random.default_rng(seed) for seed in seeds]
-    first = np.stack([scale * draw.standard_normal((inputs, width)) for draw in draws])
-    return first, np.stack([scale * draw.standard_normal((width, outputs)) for draw in draws])
+    first = np.stack([std * draw.standard_normal((inputs, width)) for draw in draws])
+    return first, np.stack([std * draw.standard_normal((width, outputs)) for draw in draws])
 
 
 def saddle_start(
-    moments: Moments, points: "LinearFixedPoints", scale: float
+    moments: Moments, points: "LinearFixedPoints", std: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """One run of two units: one at the fixed point of the first mode, one small."""
-    first, second = small_start(moments, 2, scale, range(1))
+    first, second = small_start(moments, 2, std, range(1))
     fixed = points.weights([0], width=1)
     first[0, :, :1], second[0, :1] = moments.basis.T @ fixed.first, fixed.second
     return first, second

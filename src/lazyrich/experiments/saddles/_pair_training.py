@@ -24,32 +24,38 @@ class PairTraining(simulate.Training):
     Attributes:
         network: what learns.
         task: the two digits.
-        initial: standard deviation of all weights at the start.
+        initial_std: standard deviation of all weights at the start.
         white: the largest grey value.
         recorded_samples: the recorded loss is a mean over so many samples, the first ones.
     """
 
     network: "models.TwoLayer"
     task: "tasks.DigitPair" = dataclasses.field(compare=False)
-    initial: float
+    initial_std: float
     white: int
     recorded_samples: int
 
     record_dims: ClassVar[Mapping[str, tuple[str, ...]]] = {"singular_value": ("order",)}
 
     def start(self, seed: int) -> tuple[Any, Any]:
-        """Small weights; grey values and one-hot labels."""
+        """Small weights; grey values and one-hot targets."""
         digits, pair = self.task.digits, np.array([self.task.first, self.task.second])
         chosen = np.isin(digits.labels, pair)
         pixels = digits.images[chosen].reshape(int(chosen.sum()), -1)
-        labels = (digits.labels[chosen, None] == pair).astype(float)
-        return self.network.init(jax.random.key(seed), self.initial), (pixels, labels)
+        targets = (digits.labels[chosen, None] == pair).astype(float)
+        return self.network.init(jax.random.key(seed), self.initial_std), (pixels, targets)
 
     def loss(self, weights: Any, data: Any) -> Any:
         """Mean over samples of the squared norm of the error."""
-        pixels, labels = data
-        errors = self.network.apply(weights, pixels / float(self.white)) - labels
+        pixels, targets = data
+        errors = self._outputs(weights, pixels / float(self.white)) - targets
         return jnp.mean(jnp.sum(errors**2, axis=-1))
+
+    def _outputs(self, weights: Any, inputs: Any) -> Any:
+        if self.network.activation != "linear":
+            return self.network.apply(weights, inputs)
+        # x(UV), not (xU)V: every sample meets two columns, not as many as there are units
+        return inputs @ (weights.first @ weights.second)
 
     def record(self, weights: Any, data: Any) -> dict[str, Any]:
         """The loss over some samples, and the singular values of the incoming weights."""
@@ -63,8 +69,8 @@ class PairTraining(simulate.Training):
 
     def minibatch(self, data: Any, indices: Any) -> Any:
         """Some samples."""
-        pixels, labels = data
-        return pixels[indices], labels[indices]
+        pixels, targets = data
+        return pixels[indices], targets[indices]
 
     def count_samples(self, data: Any) -> int:
         """Number of samples; the first axis counts seeds."""

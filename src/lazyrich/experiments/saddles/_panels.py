@@ -27,14 +27,15 @@ RESTARTS, MOST_STEPS = 16, 20_000
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    """What a panel is computed from."""
+    """What a panel is computed from; `nodes` are those of a quadrature over the population, per input."""
 
     width: int = 50
-    initial: float = 1e-6
+    initial_std: float = 1e-6
     learning_rate: float = 0.01
     last_step: int = 2000
     num_samples: int = 8192
-    population: int = 0
+    population: bool = False
+    nodes: int = 0
     flow: bool = False
     num_records: int = 200
     num_seeds: int = 8
@@ -90,21 +91,24 @@ class Panel:
         if self.small is not None:
             factor, longer = self.small
             less = dataclasses.replace(
-                config, initial=config.initial * factor, last_step=config.last_step * longer
+                config, initial_std=config.initial_std * factor, last_step=config.last_step * longer
             )
-            again = self._runs(less, context, "small")
-            names = {name: f"small_{name}" for name in (*again.data_vars, "time")}
-            found = found.merge(again.rename(names))
+            found = found.merge(self.again("small", less, context))
         order = _order(self.training(config).network)
         return found.assign(order=order).assign_attrs(CONVENTION.attributes())
 
+    def again(self, name: str, config: Config, context: Context) -> "xarray.Dataset":
+        """Every seed under other conditions: variables whose names begin with that of the condition."""
+        runs = self._runs(config, context, name)
+        return runs.rename({old: f"{name}_{old}" for old in (*runs.data_vars, "time")})
+
     def _runs(self, config: Config, context: Context, name: str) -> "xarray.Dataset":
-        steps = np.round(np.linspace(0, config.last_step, config.num_records + 1))
+        steps = simulate.even_steps(config.last_step, config.num_records)
 
-        def compute(index: int, seeds: range) -> "xarray.Dataset":
-            return _train(self.training(config), steps, config, seeds).drop_attrs()
+        def compute(config: Config, seeds: range) -> "xarray.Dataset":
+            return _train(self.training(config), steps, config, seeds)
 
-        return over_seeds("training", name, [config.num_seeds], config, compute, context)[0]
+        return over_seeds(compute, config, context, name=name)
 
     def kind(self, config: Config) -> "models.UnitKind":
         """What holds for the units of the first layer."""
@@ -116,10 +120,7 @@ class Panel:
 
     def small_walks(self, result: "xarray.Dataset", config: Config) -> list[_walks.Walk]:
         """What each run from smaller weights did."""
-        ours = [name for name in result.variables if str(name).startswith("small_")]
-        names = {name: str(name).removeprefix("small_") for name in ours}
-        small = result[[name for name in ours if name in result.data_vars]].rename(names)
-        return self.walks(small, config)
+        return self.walks(condition(result, "small"), config)
 
     def order_claim(self, result: "xarray.Dataset", config: Config, source: str) -> Claim:
         """The lowest order at which a unit responds, as measured: it says what separates in time."""
@@ -170,9 +171,22 @@ class Panel:
         axes.axhline(0, color="#bbbbbb", linewidth=0.8)
         axes.axvline(0, color="#bbbbbb", linewidth=0.8)
         axes.plot(x, y, "o", color=colour, markersize=4, alpha=0.8)
+        mark = float(
+            f"{size / 1.5:.0e}"
+        )  # one digit: labels stay short, whatever the size of the weights
+        ticks = {"ticks": [-mark, 0, mark], "labels": [f"{-mark:g}", "0", f"{mark:g}"]}
+        axes.set_xticks(**ticks)
+        axes.set_yticks(**ticks)
         axes.set(xlim=(-size, size), ylim=(-size, size), aspect="equal")
         axes.set(xlabel=self.drawn.names[0], ylabel=self.drawn.names[1])
         axes.set_title(title, fontsize=8)
+
+
+def condition(result: "xarray.Dataset", name: str) -> "xarray.Dataset":
+    """The runs that `Panel.again` made under other conditions, their variables called as usual."""
+    ours = [old for old in result.variables if str(old).startswith(f"{name}_")]
+    names = {old: str(old).removeprefix(f"{name}_") for old in ours}
+    return result[[old for old in ours if old in result.data_vars]].rename(names)
 
 
 def _draw_losses(axes: Any, result: "xarray.Dataset", pick: int, title: str) -> None:
@@ -181,6 +195,7 @@ def _draw_losses(axes: Any, result: "xarray.Dataset", pick: int, title: str) -> 
         look = bold if i == pick else {"color": "#bbbbbb", "linewidth": 0.8}
         axes.plot(result.time, result.loss.isel(seed=i), **look)
     low = -0.03 * float(result.loss.max())
+    axes.locator_params(axis="x", nbins=6)
     axes.set(xlabel="time $t$ (steps)", ylabel="loss", title=title, ylim=(low, None))
 
 
@@ -190,12 +205,8 @@ def _order(network: "models.Network") -> float:
 
     first = network.first if isinstance(network, models.Deep) else network
     weights = first.init(jax.random.key(0), 1.0)
-    shape = (
-        (20, 5, first.token_dimension)
-        if isinstance(first, models.Attention)
-        else (20, _inputs(first))
-    )
-    x = np.random.default_rng(0).standard_normal(shape)
+    shape = (size or 5 for size in first.input_shape)
+    x = np.random.default_rng(0).standard_normal((20, *shape))
     with jax.enable_x64(True):
         near, far = (
             np.abs(first.apply(weights._replace(first=h * weights.first), x)).max()
@@ -204,15 +215,9 @@ def _order(network: "models.Network") -> float:
     return float(np.log2(far / near))
 
 
-def _inputs(network: Any) -> int:
-    return (
-        network.input_length if isinstance(network, models.Convolution) else network.input_dimension
-    )
-
-
 def _one_unit(training: Any, config: Config) -> "xarray.Dataset":
     """Descent from weights that leave no plateau to wait on, on the whole distribution where there is one."""
-    narrow = training(dataclasses.replace(config, width=1, initial=0.1))
+    narrow = training(dataclasses.replace(config, width=1, initial_std=0.1))
     if narrow.can_learn_population and not narrow.population:
         narrow = dataclasses.replace(narrow, population=True)
     narrow = dataclasses.replace(narrow, records=())

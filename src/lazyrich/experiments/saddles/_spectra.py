@@ -1,15 +1,17 @@
 """What the panels of Fig. 2 share: three modes whose strengths follow a power law, and how the loss rests."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyrich import measures, models, simulate, tasks, theory
+from lazyrich import measures, models, plotting, simulate, tasks, theory
 from lazyrich.core import Claim, Context
-from lazyrich.experiments._over_seeds import over_seeds
-from lazyrich.experiments.saddles import _panels, _walks
+from lazyrich.experiments._claims import mean_claim, worst_claim
+from lazyrich.experiments._over_seeds import over_cases
+from lazyrich.experiments._times import time_to
+from lazyrich.experiments.saddles import _panels
 
 if TYPE_CHECKING:
     import xarray
@@ -17,8 +19,7 @@ if TYPE_CHECKING:
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 NUM_MODES, CONTEXT = 3, 32
-SHORTEST = 1.5
-"""Least duration of a plateau beside its drops, as `measures.plateaus` counts: 1 is a steady fall."""
+NUM_RECORDS = 400
 LEFT = 0.05
 """A run has learned when this share of the loss that can be learned is left."""
 SHADES = ("#F0A030", "#D55E00", "#A02C7D", "#2D1160")
@@ -30,7 +31,7 @@ class Config:
     """What the linear networks of a panel are computed from."""
 
     width: int = 100
-    initial: float = 1e-6
+    initial_std: float = 1e-6
     learning_rate: float = 0.01
     last_step: int = 4000
     num_samples: int = 8192
@@ -44,9 +45,9 @@ class Both(Config):
     """What a panel with linear attention beside it is computed from."""
 
     heads: int = 25
-    attention_initial: float = 5e-3
-    attention_rate: float = 0.1
-    attention_steps: int = 8000
+    attention_initial_std: float = 5e-3
+    attention_learning_rate: float = 0.1
+    attention_last_step: int = 8000
 
 
 def strengths(exponent: float) -> np.ndarray:
@@ -61,7 +62,7 @@ def linear(config: Config, exponent: float = 1.0, **changes: Any) -> "simulate.S
     task = tasks.GaussianRegression(NUM_MODES, lambda x: x * s, config.num_samples)
     start = simulate.Supervised(
         models.TwoLayer(NUM_MODES, config.width, NUM_MODES),
-        task, config.initial, config.population, records=(),
+        task, config.initial_std, config.population, records=(),
     )  # fmt: skip
     return dataclasses.replace(start, **changes)
 
@@ -72,7 +73,7 @@ def attention(config: Both, exponent: float = 1.0, merged: bool = False) -> "sim
     return simulate.Supervised(
         models.Attention(NUM_MODES + 1, config.heads, merged=merged),
         tasks.InContextRegression(covariance, CONTEXT, config.num_samples),
-        config.attention_initial, config.population, records=(),
+        config.attention_initial_std, config.population, records=(),
     )  # fmt: skip
 
 
@@ -131,49 +132,30 @@ def _sets() -> list[list[int]]:
 def staircase(config: Config, exponent: float = 1.0) -> "theory.Staircase":
     """The prediction for a linear network; a loss without ½ runs twice as fast."""
     s = np.diag(strengths(exponent))
-    return theory.Staircase(s, np.eye(NUM_MODES), scale=config.initial, width=config.width,
+    return theory.Staircase(s, np.eye(NUM_MODES), initial_std=config.initial_std, width=config.width,
                             learning_rate=2 * config.learning_rate)  # fmt: skip
 
 
-def grid(last_step: int, num_records: int = 400) -> np.ndarray:
-    """Steps at which to record."""
-    return np.unique(np.round(np.linspace(0, last_step, num_records + 1)))
-
-
 def train(
-    name: str, trainings: "Sequence[simulate.Supervised]", steps: np.ndarray, rate: float,
-    config: Config, context: Context, kept: "Callable[[Any], Any] | None" = None,
-) -> "list[xarray.Dataset]":  # fmt: skip
+    name: str, dimension: str, trainings: "Mapping[Any, simulate.Supervised]", steps: np.ndarray,
+    rate: float, config: Config, context: Context,
+    kept: "Callable[[Any], Any]" = lambda record: record[["loss"]],
+) -> "xarray.Dataset":  # fmt: skip
     """Gradient descent of each training from every seed; of its record the loss, or what `kept` keeps."""
 
-    def compute(index: int, seeds: range) -> "xarray.Dataset":
-        record = simulate.gradient_descent(trainings[index], steps, learning_rate=rate, seeds=seeds)
-        return (record[["loss"]] if kept is None else kept(record)).drop_attrs()
+    def compute(config: Config, training: "simulate.Supervised", seeds: range) -> "xarray.Dataset":
+        return kept(simulate.gradient_descent(training, steps, learning_rate=rate, seeds=seeds))
 
-    counts = [config.num_seeds] * len(trainings)
-    return over_seeds("training", name, counts, config, compute, context)
-
-
-def stacked(records: "Sequence[xarray.Dataset]", dimension: str, values: Sequence[Any]) -> Any:
-    """Records of several cases as one, with the cases along a dimension."""
-    import xarray
-
-    return xarray.concat(list(records), xarray.Variable(dimension, list(values)))
+    return over_cases({dimension: trainings}, compute, config, context, name=name)
 
 
 Walks = list[list["measures.Plateaus"]]
 
 
-def walks(losses: "xarray.DataArray", smallest_drop: float = 0.02) -> Walks:
+def walks(losses: "xarray.DataArray") -> Walks:
     """Where each run of each case rests; dimensions (case, seed, time)."""
     time = losses[losses.dims[-1]].values
-    return [
-        [
-            measures.plateaus(time, run, smallest_drop=smallest_drop, shortest=SHORTEST)
-            for run in case
-        ]
-        for case in losses.values
-    ]
+    return [[measures.plateaus(time, run) for run in case] for case in losses.values]
 
 
 def resting(found: Walks) -> np.ndarray:
@@ -184,33 +166,21 @@ def resting(found: Walks) -> np.ndarray:
 def learning_times(losses: "xarray.DataArray", levels: np.ndarray) -> np.ndarray:
     """When each run has learned, (case, seed)."""
     least = levels[-1] + LEFT * (levels[0] - levels[-1])
-    return crossings(losses, least)
+    return time_to(losses, least, along=str(losses.dims[-1]), falling=True)
 
 
 def drop_times(losses: "xarray.DataArray", levels: np.ndarray) -> np.ndarray:
     """When the loss is half-way between neighbouring levels; last axis the drops."""
-    return np.stack([crossings(losses, m) for m in (levels[1:] + levels[:-1]) / 2], axis=-1)
-
-
-def crossings(losses: "xarray.DataArray", level: float) -> np.ndarray:
-    """When each curve falls below a level for good; last dimension the time."""
-    time = losses[losses.dims[-1]].values
-    return np.asarray(measures.crossing_time(time, -losses.values, -level).time)
+    halves, along = (levels[1:] + levels[:-1]) / 2, str(losses.dims[-1])
+    return np.stack([time_to(losses, m, along=along, falling=True) for m in halves], axis=-1)
 
 
 def ratio(above: np.ndarray, below: np.ndarray) -> tuple[float, float]:
     """Ratio of two medians over runs, and its standard error; a few runs may rest for very long."""
-    medians = np.median(above), np.median(below)
-    shares = [_median_error(x) / m for x, m in zip((above, below), medians, strict=True)]
-    return float(medians[0] / medians[1]), float(medians[0] / medians[1] * np.hypot(*shares))
-
-
-def _median_error(values: np.ndarray) -> float:
-    """Half the span of the ranks between which the true median lies in two of three samples."""
-    n, ordered = values.size, np.sort(values)
-    half = np.sqrt(n) / 2
-    low, high = max(int(n / 2 - half), 0), min(int(np.ceil(n / 2 + half)), n - 1)
-    return float(ordered[high] - ordered[low]) / 2 if n > 2 else np.nan
+    one, other = measures.seed_median(above), measures.seed_median(below)
+    ratio = one.median / other.median
+    shares = (one.uncertainty / one.median, other.uncertainty / other.median)
+    return float(ratio), float(ratio * np.hypot(*shares))
 
 
 def falls_in(run: "measures.Plateaus", num_drops: int, levels: np.ndarray) -> bool:
@@ -225,37 +195,16 @@ def has_learned(run: "measures.Plateaus", levels: np.ndarray) -> bool:
 
 def trend(statement: str, source: str, values: np.ndarray) -> Claim:
     """A claim that means over seeds fall from case to case: so does the largest change; (case, seed)."""
-    change = np.diff(values, axis=0)
-    worst = change[np.argmax(change.mean(axis=1))]
-    return Claim(
-        f"{statement} (largest change from one to the next, steps)", source, 0.0, worst.mean(), "at-most",
-        uncertainty=mean_error(worst), num_seeds=worst.size,
-    )  # fmt: skip
-
-
-def agreement(
-    statement: str, source: str, values: np.ndarray, predicted: np.ndarray, tolerance: float
-) -> Claim:
-    """A claim that means over seeds are as predicted: so is the farthest; (case, seed) and (case,)."""
-    ratio = values / predicted[:, None]
-    worst = ratio[np.argmax(np.abs(ratio.mean(axis=1) - 1))]
-    return Claim(
-        f"{statement} (measured over predicted, the case that is farthest off)", source, 1.0, worst.mean(),
-        "relative", tolerance, uncertainty=mean_error(worst), num_seeds=worst.size,
-    )  # fmt: skip
-
-
-def mean_error(values: np.ndarray) -> float:
-    """Standard error of a mean over runs."""
-    return values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.nan
+    text = f"{statement} (largest change from one to the next, steps)"
+    return worst_claim(text, source, 0.0, np.diff(values, axis=0), "at-most")
 
 
 def drop_claim(measured: np.ndarray, predicted: Any, source: str) -> Claim:
     """The drops of linear networks come when predicted; (case, seed, drop) and (case, drop)."""
     each = np.moveaxis(measured, -1, 1).reshape(-1, measured.shape[1])
-    return agreement(
-        "Linear networks: each drop comes when the staircase says, without a fit", source,
-        each, np.ravel(predicted), 0.03,
+    return worst_claim(
+        "Linear networks: each drop comes when the staircase says, without a fit (measured over predicted, "
+        "the case that is farthest off)", source, 1.0, each / np.ravel(predicted)[:, None], "relative", 0.03,
     )  # fmt: skip
 
 
@@ -263,9 +212,9 @@ def level_claims(found: Walks, source: str, levels: np.ndarray, what: str) -> li
     """The plateaus of runs that learn one mode after the other lie at Lemma 6's losses."""
     runs = [p for case in found for p in case if p.num_drops == NUM_MODES]
     return [
-        _walks.mean(
+        mean_claim(
             f"{what}: the loss rests at that of the fixed point with {number} of {NUM_MODES} modes", source,
-            float(levels[number]), [p.levels[number] for p in runs], 0.05,
+            float(levels[number]), [p.levels[number] for p in runs], tolerance=0.05,
         )
         for number in range(1, NUM_MODES)
     ]  # fmt: skip
@@ -279,11 +228,9 @@ def saddle_claim(found: Walks, what: str, source: str, levels: Any) -> Claim:
         for p, known in zip(case, of_case, strict=True)
         for level in p.levels[1:-1]
     ]
-    seen = np.array(distances)
-    return Claim(
+    return mean_claim(
         f"{what}: the loss rests at those of fixed points (mean distance to the nearest, share of the loss "
-        "of zero)", source, 0.01, seen.mean() if seen.size else np.nan, "at-most",
-        uncertainty=mean_error(seen), num_seeds=len(found[0]),
+        "of zero)", source, 0.01, distances, "at-most", num_seeds=len(found[0]),
     )  # fmt: skip
 
 
@@ -293,8 +240,7 @@ def draw_runs(panels: Sequence[Any], losses: "xarray.DataArray", colour: str, la
     rests = resting(walks(losses.expand_dims("case")))[0]
     median = values[np.argsort(rests, kind="stable")[len(values) // 2]]
     for axes in panels:
-        axes.plot(time, values.T, color=colour, linewidth=0.5, alpha=0.25)
-        axes.plot(time, median, color=colour, label=label)
+        plotting.plot_runs(axes, time, values, median, colour=colour, label=label)
 
 
 def draw_levels(axes: Any, levels: np.ndarray) -> None:

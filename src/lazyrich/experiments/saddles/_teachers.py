@@ -19,16 +19,22 @@ SCALED = (
 )
 
 
-def student(activation: str, units: np.ndarray) -> "Callable[[Any], simulate.Supervised]":
+def student(
+    activation: str, units: np.ndarray, variance: float = 1.0
+) -> "Callable[[Any], simulate.Supervised]":
     """A network of `config.width` units that learns the sum of the teacher's units, scaled to ⟨y²⟩ = 1."""
 
     def training(config: Any) -> "simulate.Supervised":
         network = models.TwoLayer(2, config.width, activation=activation)
-        scale = _scale(activation, tuple(units.diagonal()))
+        scale = _scale(activation, tuple(np.sqrt(variance) * units.diagonal()))
         task = tasks.GaussianRegression(
-            2, lambda x: _teacher(activation, units, x) / scale, config.num_samples
+            variance * np.eye(2),
+            lambda x: _teacher(activation, units, x) / scale,
+            config.num_samples,
         )
-        return simulate.Supervised(network, task, config.initial, config.population)
+        return simulate.Supervised(
+            network, task, config.initial_std, config.population and (config.nodes or True)
+        )
 
     return training
 
@@ -41,4 +47,4 @@ def _teacher(activation: str, units: np.ndarray, x: Any) -> Any:
 def _scale(activation: str, sizes: tuple[float, ...]) -> float:
     task = tasks.GaussianRegression(2, lambda x: _teacher(activation, np.diag(sizes), x))
     data = task.population(80)
-    return float(np.sqrt(data.weights @ data.labels[:, 0] ** 2))
+    return float(np.sqrt(data.weights @ data.targets[:, 0] ** 2))

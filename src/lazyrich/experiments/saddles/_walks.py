@@ -2,17 +2,20 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lazyrich import measures, models
 from lazyrich.core import Claim, Departure
+from lazyrich.experiments._claims import mean_claim, share_claim
 
 if TYPE_CHECKING:
     import xarray
 
 ORDINALS = ("first", "second")
+NEAR = 0.02
+"""How near to a loss a run is that rests there; linear and ReLU networks come within 1 % of a saddle's."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,26 +65,8 @@ def shown(found: Sequence[Walk]) -> int:
 
 
 def share(statement: str, source: str, hits: Sequence[bool], expected: float = 1.0) -> Claim:
-    """A claim on the share of runs of which something is true."""
-    measured = float(np.mean(hits)) if len(hits) else np.nan
-    num, error = len(hits), float(np.sqrt(measured * (1 - measured) / max(len(hits), 1)))
-    return Claim(
-        f"{statement} (share of runs)", source, expected, measured, "at-least",
-        uncertainty=error, num_seeds=num,
-    )  # fmt: skip
-
-
-def mean(
-    statement: str, source: str, expected: float, values: Sequence[float], tolerance: float
-) -> Claim:
-    """A claim on a mean over runs, relative."""
-    each = np.asarray(values, dtype=float)
-    error = each.std(ddof=1) / np.sqrt(each.size) if each.size > 1 else np.nan
-    measured = each.mean() if each.size else np.nan
-    return Claim(
-        statement, source, expected, float(measured), "relative", tolerance,
-        uncertainty=float(error), num_seeds=int(each.size),
-    )  # fmt: skip
+    """A claim on a share of runs, which the statement then says."""
+    return share_claim(f"{statement} (share of runs)", source, hits, expected)
 
 
 def saddle_ratios(result: "xarray.Dataset", found: Sequence[Walk]) -> list[float]:
@@ -113,9 +98,9 @@ def walk_claims(
     claims = {
         "rests": share(f"The loss rests once on its way{when}", source, [w.has_intermediate for w in found],
                        1.0 if "rests" in departures else 0.9),
-        "level": mean("On the intermediate plateau the map is one that a single unit can express (loss over "
-                      f"that of the trained network with one unit){when}", f"{source}, Theorem 1", 1.0,
-                      saddle_ratios(result, found), 0.05),
+        "level": mean_claim("On the intermediate plateau the map is one that a single unit can express (loss "
+                            f"over that of the trained network with one unit){when}",
+                            f"{source}, Theorem 1", 1.0, saddle_ratios(result, found), tolerance=0.05),
         "plateau": _width(f"On the plateau the effective width is one{when}", source, 1,
                           [w.at_plateau.width for w in rested], every),
         "end": _width(f"In the end it is two{when}", source, 2, [w.at_end.width for w in rested], every),
@@ -143,15 +128,30 @@ _WORDS = {
 }
 
 
-def rank_one_claims(found: Sequence[Walk], source: str) -> list[Claim]:
+def rank_one_claims(result: "xarray.Dataset", found: Sequence[Walk], source: str) -> list[Claim]:
     """Where units are linear at first but not homogeneous: one direction, which is not one unit."""
+    one = float(result.one_unit_loss.min())
+    levels = [w.plateaus.levels[min(1, w.plateaus.num_drops)] / one for w in found]
+    shares = [_time_at(one, result.isel(seed=i), walk) for i, walk in enumerate(found)]
     return [
         share("After the first drop the weights of all units lie in one direction", source,
               [w.at_plateau.by_rank == 1 for w in found]),
-        Claim("This is no manifold of one effective unit: more are needed (median over runs)",
-              f"{source}, Sec. 7", 2, float(np.median([w.at_plateau.width for w in found])), "at-least",
-              num_seeds=len(found)),
+        mean_claim("This is no manifold of one effective unit: the loss stops above the one at which a unit "
+                   "rests (loss after the first drop over that of the trained network with one unit)",
+                   f"{source}, Sec. 7", 1.05, levels, "at-least"),
+        mean_claim(f"and does not rest there later (share of the time from the first drop to the last at "
+                   f"which the loss is within {NEAR:.0%} of that of one unit)", f"{source}, Sec. 7", 0.25,
+                   shares, "at-most"),
     ]  # fmt: skip
+
+
+def _time_at(level: float, one: "xarray.Dataset", walk: Walk) -> float:
+    """The share of the time between the first and the last drop at which a run's loss is near a level."""
+    drops = walk.plateaus.drop_times
+    if walk.plateaus.num_drops < 2:
+        return np.nan
+    between = one.loss.sel(time=slice(drops[0], drops[-1])).values
+    return float(np.mean(np.abs(between / level - 1) <= NEAR))
 
 
 def time_claims(
@@ -161,13 +161,42 @@ def time_claims(
     """When the loss drops, against the times read off the authors' animations, to within 10 %."""
     rested = [walk.plateaus for walk in found if walk.has_intermediate]
     return [
-        dataclasses.replace(
-            mean(f"The {word} drop comes at step {step:g}{when}", source, step,
-                 [p.drop_times[i] for p in rested], 0.1),
-            departure=departures[i],
-        )
+        mean_claim(f"The {word} drop comes at step {step:g}{when}", source, step,
+                   [p.drop_times[i] for p in rested], tolerance=0.1, departure=departures[i])
         for i, (word, step) in enumerate(zip(ORDINALS, expected, strict=True))
     ]  # fmt: skip
+
+
+def prediction_claims(
+    found: Sequence[Walk], source: str, rule: str, predicted: Sequence[Any], tolerance: float
+) -> list[Claim]:
+    """When the loss drops, against what theory says of each run from its start, without a fit.
+
+    Args:
+        found: what the runs did; those that do not rest on their way are left out.
+        source: of the prediction.
+        rule: when the drop is to come, in words.
+        predicted: the times of the first drops of each run, one or more; NaN where theory has none.
+        tolerance: of the mean ratio.
+    """
+    pairs = [
+        (w.plateaus.drop_times, p)
+        for w, p in zip(found, predicted, strict=True)
+        if w.has_intermediate
+    ]
+    return [
+        mean_claim(f"The {word} drop comes {rule} (measured over predicted)", source, 1.0,
+                   [times[i] / p[i] for times, p in pairs], tolerance=tolerance,
+                   needs=None if np.isfinite(predicted).all() else "small starts")
+        for i, word in enumerate(ORDINALS[: len(predicted[0])])
+    ]  # fmt: skip
+
+
+def mode_claim(found: Sequence[Walk], loss: float) -> Claim:
+    """The loss on the intermediate plateau of a linear network, against that of the fixed point."""
+    text = "The plateau lies at the loss of the fixed point with the first mode"
+    levels = [walk.plateaus.levels[1] for walk in found if walk.has_intermediate]
+    return mean_claim(text, "Lemma 6", loss, levels, tolerance=0.03)
 
 
 def early_claims(
@@ -191,6 +220,7 @@ def spread_claims(
     source: str,
     expected: Sequence[float],
     departure: Departure | None = None,
+    when: str = "",
 ) -> list[Claim]:
     """Where times depend on the start: the animation's lie within two standard deviations of the runs'."""
     rested = np.array(
@@ -200,9 +230,9 @@ def spread_claims(
     places = (np.array(expected) - rested.mean(axis=0)) / spread if len(rested) else spread
     return [
         Claim(
-            f"The {word} drop comes at step {step:g}, within the spread over starts (in standard deviations "
-            "from the mean of all runs)", source, 0.0, float(place), "absolute", 2.0, num_seeds=len(rested),
-            departure=departure,
+            f"The {word} drop comes at step {step:g}, within the spread over starts{when} (in standard "
+            "deviations from the mean of all runs)", source, 0.0, float(place), "absolute", 2.0,
+            num_seeds=len(rested), departure=departure,
         )
         for word, step, place in zip(ORDINALS, expected, places, strict=True)
     ]  # fmt: skip

@@ -2,8 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from lazyrich import models, simulate, theory
-from lazyrich.core import Claim, require_seeds
+from lazyrich.core import AssumptionError, Claim, require_seeds
 from lazyrich.experiments.saddles import _panels, _settings, _walks
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ CAPTION = _panels.caption(
     "are uncorrelated with variance 1, and the loss is a mean over the two outputs, as the animations "
     "need.",
 )
-SECONDS = {"quick": 5, "paper": 8}
+SECONDS = {"quick": 2, "paper": 8}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
@@ -28,7 +30,7 @@ def training(config: Config) -> "simulate.Supervised":
     """The network of Eq. 65 on its data."""
     network = models.TwoLayer(2, config.width, 2)
     task = _settings.linear_task(config.num_samples)
-    return simulate.Supervised(network, task, config.initial, mean_outputs=True)
+    return simulate.Supervised(network, task, config.initial_std, mean_outputs=True)
 
 
 PANEL = _panels.Panel(TITLE, training)
@@ -40,14 +42,31 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     found = PANEL.walks(result, config)
     W, C = _settings.linear_map(), _settings.CORRELATED
     points = theory.LinearFixedPoints(W @ C, C)
-    rested = [walk.plateaus for walk in found if walk.has_intermediate]
-    levels = [p.levels[1] for p in rested]
-    text = "The plateau lies at the loss of the fixed point with the first mode"
+    rule, predicted = "when the staircase of its start says", _predicted(result, config)
     return require_seeds(
         [
             *_walks.walk_claims(result, found, "dependent", "Fig. 1B"),
-            _walks.mean(text, "Lemma 6", float(points.loss([0])), levels, 0.03),
+            _walks.mode_claim(found, float(points.loss([0]))),
             *_walks.time_claims(found, "Fig. 1B, animation", (545, 1465)),
+            *_walks.prediction_claims(found, "Sec. 5.1", rule, predicted, 0.03),
         ],
         8,
     )
+
+
+def _predicted(result: "xarray.Dataset", config: Config) -> list[np.ndarray]:
+    """Drop times of each run over the whole distribution; a mean over two outputs is a loss with ½.
+
+    NaN where the start is not small.
+    """
+    W, C = _settings.linear_map(), _settings.CORRELATED
+    start, found = result.isel(time=0), []
+    for u, v in zip(start.incoming.values, start.outgoing.values, strict=True):
+        try:
+            stairs = theory.Staircase(
+                W @ C, C, first=u.T, second=v, learning_rate=config.learning_rate
+            )
+            found.append(stairs.drop_times)
+        except AssumptionError:
+            found.append(np.full(2, np.nan))
+    return found

@@ -15,7 +15,7 @@ CAPTION = _panels.caption(
     "its kernels",
     "One direction, then two.",
 )
-SECONDS = {"quick": 5, "paper": 8}
+SECONDS = {"quick": 2, "paper": 8}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
@@ -26,7 +26,7 @@ def training(config: Config) -> "simulate.Supervised":
     """The network of Eq. 66 on its data."""
     network = models.Convolution(4, config.width, kernel=2, stride=2)
     return simulate.Supervised(
-        network, _settings.convolution_task(config.num_samples), config.initial
+        network, _settings.convolution_task(config.num_samples), config.initial_std
     )
 
 

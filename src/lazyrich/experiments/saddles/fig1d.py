@@ -15,7 +15,7 @@ CAPTION = _panels.caption(
     "the first-layer weights of its units",
     "One ray, then two.",
 )
-SECONDS = {"quick": 5, "paper": 8}
+SECONDS = {"quick": 1, "paper": 8}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
@@ -25,7 +25,7 @@ PRESETS = {"quick": Config(), "paper": Config(num_seeds=32)}
 def training(config: Config) -> "simulate.Supervised":
     """The network of Eq. 67 on two orthogonal inputs."""
     network = models.TwoLayer(2, config.width, activation="relu")
-    return simulate.Supervised(network, tasks.orthogonal_pair(), config.initial)
+    return simulate.Supervised(network, tasks.orthogonal_pair(), config.initial_std)
 
 
 PANEL = _panels.Panel(TITLE, training)

@@ -15,7 +15,7 @@ CAPTION = _panels.caption(
     "its kernels",
     "One ray, then two.",
 )
-SECONDS = {"quick": 5, "paper": 8}
+SECONDS = {"quick": 2, "paper": 8}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
@@ -25,7 +25,7 @@ PRESETS = {"quick": Config(), "paper": Config(num_seeds=32)}
 def training(config: Config) -> "simulate.Supervised":
     """The network of Eq. 68 on four orthogonal inputs."""
     network = models.Convolution(4, config.width, kernel=2, stride=2, activation="relu")
-    return simulate.Supervised(network, tasks.orthogonal_patches(), config.initial)
+    return simulate.Supervised(network, tasks.orthogonal_patches(), config.initial_std)
 
 
 PANEL = _panels.Panel(TITLE, training, _panels.KERNELS, small=(1 / 8, 1))

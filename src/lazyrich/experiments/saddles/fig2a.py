@@ -24,7 +24,7 @@ CAPTION = (
     "of rank one, Λ such that NΛ² has these singular values, ε = 0.005 as in Fig. 1F, rate 0.1. The paper "
     "leaves open widths, rates, ε and the length of runs."
 )
-SECONDS = {"quick": 30, "paper": 135}
+SECONDS = {"quick": 14, "paper": 135}
 CONVENTION = _spectra.CONVENTION
 REFERENCES = _spectra.REFERENCES
 ONE_UNIT = ("one output", "one input", "merged key and query")
@@ -36,9 +36,9 @@ class Config(_spectra.Both):
     """What Fig. 2A is computed from; `width` and `heads` are those where one unit suffices."""
 
     widths: tuple[int, ...] = (10, 30, 100, 300)
-    numbers_of_heads: tuple[int, ...] = (5, 10, 25, 100)
-    merged_rate: float = 0.01
-    one_unit_steps: int = 2000
+    compared_heads: tuple[int, ...] = (5, 10, 25, 100)
+    merged_learning_rate: float = 0.01
+    one_unit_last_step: int = 2000
 
 
 PRESETS = {
@@ -50,37 +50,24 @@ PRESETS = {
 def run(config: Config, context: Context) -> "xarray.Dataset":
     """Gradient descent of all networks from every seed."""
     wide = [dataclasses.replace(config, width=width) for width in config.widths]
-    many = [dataclasses.replace(config, heads=heads) for heads in config.numbers_of_heads]
+    many = [dataclasses.replace(config, heads=heads) for heads in config.compared_heads]
     linear = _spectra.train(
-        "linear",
-        [_spectra.linear(c) for c in wide],
-        _spectra.grid(config.last_step),
-        config.learning_rate,
-        config,
-        context,
-    )
+        "linear", "width", {c.width: _spectra.linear(c) for c in wide},
+        simulate.even_steps(config.last_step, _spectra.NUM_RECORDS), config.learning_rate, config, context,
+    )  # fmt: skip
     attention = _spectra.train(
-        "attention",
-        [_spectra.attention(c) for c in many],
-        _spectra.grid(config.attention_steps),
-        config.attention_rate,
-        config,
-        context,
-    )
+        "attention", "heads", {c.heads: _spectra.attention(c) for c in many},
+        simulate.even_steps(config.attention_last_step, _spectra.NUM_RECORDS),
+        config.attention_learning_rate, config, context,
+    )  # fmt: skip
     single = _spectra.train(
-        "one-unit",
-        _one_unit(config),
-        _spectra.grid(config.one_unit_steps),
-        config.merged_rate,
-        config,
-        context,
-    )
+        "one-unit", "network", dict(zip(ONE_UNIT, _one_unit(config), strict=True)),
+        simulate.even_steps(config.one_unit_last_step, _spectra.NUM_RECORDS),
+        config.merged_learning_rate, config, context,
+    )  # fmt: skip
     seeds = range(config.num_seeds)
     saddles = context.keep("saddles", _spectra.sampled_saddles, _spectra.attention(config), seeds)
-    linear = _spectra.stacked(linear, "width", config.widths)
     stairs = [_spectra.staircase(c).drop_times for c in wide]
-    attention = _spectra.stacked(attention, "heads", config.numbers_of_heads)
-    single = _spectra.stacked(single, "network", ONE_UNIT)
     return linear.rename(loss="linear_loss").assign(
         attention_loss=attention.loss.rename(time="attention_time"),
         one_unit_loss=single.loss.rename(time="one_unit_time"),
@@ -172,8 +159,8 @@ def figure(result: "xarray.Dataset", config: Config) -> "Figure":
     for i, colour in enumerate(_spectra.SHADES[: len(config.widths)]):
         _spectra.draw_runs([left], result.linear_loss[i], colour, f"H = {config.widths[i]}")
         _spectra.draw_drops(left, result.predicted_drop[i], levels, colour)
-    for i, colour in enumerate(_spectra.SHADES[: len(config.numbers_of_heads)]):
-        label = f"H = {config.numbers_of_heads[i]}"
+    for i, colour in enumerate(_spectra.SHADES[: len(config.compared_heads)]):
+        label = f"H = {config.compared_heads[i]}"
         _spectra.draw_runs([middle], result.attention_loss[i], colour, label)
     for i, name in enumerate(ONE_UNIT):
         share = result.one_unit_loss[i] / result.one_unit_loss[i, :, :1].values

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lazyrich import plotting
+from lazyrich import plotting, simulate
 from lazyrich.core import Claim, Context, require_seeds
 from lazyrich.experiments.saddles import _spectra, _walks
 
@@ -22,7 +22,7 @@ CAPTION = (
     "self-attention (25 heads) still rest on their way; some do not, as two or three of their heads start "
     "alike. Circles: drops that the staircase predicts, without a fit. Settings as in Fig. 2A."
 )
-SECONDS = {"quick": 15, "paper": 120}
+SECONDS = {"quick": 5, "paper": 120}
 CONVENTION = _spectra.CONVENTION
 REFERENCES = _spectra.REFERENCES
 
@@ -32,7 +32,7 @@ class Config(_spectra.Both):
     """What Fig. 2B is computed from; the exponents κ fall, the last one is 0."""
 
     exponents: tuple[float, ...] = (1.0, 0.75, 0.5, 0.0)
-    attention_steps: int = 5000
+    attention_last_step: int = 5000
 
 
 PRESETS = {"quick": Config(), "paper": Config(population=False, num_seeds=64)}
@@ -40,23 +40,18 @@ PRESETS = {"quick": Config(), "paper": Config(population=False, num_seeds=64)}
 
 def run(config: Config, context: Context) -> "xarray.Dataset":
     """Gradient descent of all networks from every seed."""
+    import xarray
+
     kappas = config.exponents
     linear = _spectra.train(
-        "linear",
-        [_spectra.linear(config, k) for k in kappas],
-        _spectra.grid(config.last_step),
-        config.learning_rate,
-        config,
-        context,
-    )
+        "linear", "exponent", {k: _spectra.linear(config, k) for k in kappas},
+        simulate.even_steps(config.last_step, _spectra.NUM_RECORDS), config.learning_rate, config, context,
+    )  # fmt: skip
     attention = _spectra.train(
-        "attention",
-        [_spectra.attention(config, k) for k in kappas],
-        _spectra.grid(config.attention_steps),
-        config.attention_rate,
-        config,
-        context,
-    )
+        "attention", "exponent", {k: _spectra.attention(config, k) for k in kappas},
+        simulate.even_steps(config.attention_last_step, _spectra.NUM_RECORDS),
+        config.attention_learning_rate, config, context,
+    )  # fmt: skip
     seeds = range(config.num_seeds)
     saddles = [
         context.keep(
@@ -65,10 +60,9 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
         for k in kappas
     ]
     stairs = [_spectra.staircase(config, k).drop_times for k in kappas]
-    attention = _spectra.stacked(attention, "exponent", kappas).loss.rename(time="attention_time")
-    return _spectra.stacked(linear, "exponent", kappas).rename(loss="linear_loss").assign(
-        attention_loss=attention,
-        saddle_loss=_spectra.stacked(saddles, "exponent", kappas).saddle_loss,
+    return linear.rename(loss="linear_loss").assign(
+        attention_loss=attention.loss.rename(time="attention_time"),
+        saddle_loss=xarray.concat(saddles, "exponent").saddle_loss,
         predicted_drop=(("exponent", "drop"), np.array(stairs))
     ).assign_attrs(CONVENTION.attributes())  # fmt: skip
 

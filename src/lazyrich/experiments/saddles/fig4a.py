@@ -34,7 +34,7 @@ def training(config: Config) -> "simulate.Supervised":
     """The model of Fig. 1F with a softmax, on its data."""
     network = models.Attention(3, config.width, softmax=True)
     return simulate.Supervised(
-        network, _settings.attention_task(config.num_samples), config.initial
+        network, _settings.attention_task(config.num_samples), config.initial_std
     )
 
 

@@ -15,12 +15,12 @@ CAPTION = _panels.caption(
     "Order 0: nothing separates; all units stay equal while the loss drops and then creeps. "
     f"{_teachers.SCALED}",
 )
-SECONDS = {"quick": 8, "paper": 600}
+SECONDS = {"quick": 7, "paper": 600}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
 PRESETS = {
-    "quick": Config(50, 1e-06, 0.02, 8000, population=16),
+    "quick": Config(50, 1e-06, 0.02, 8000, population=True, nodes=16),
     "paper": Config(50, 1e-06, 0.02, 8000, num_seeds=16),
 }
 PANEL = _panels.Panel(TITLE, _teachers.student("sigmoid", _teachers.LONG), early=True)

@@ -14,12 +14,12 @@ CAPTION = _panels.caption(
     "the first-layer weights of its units",
     f"Order 1: the first drop leaves weights in one direction. {_teachers.SCALED}",
 )
-SECONDS = {"quick": 8, "paper": 600}
+SECONDS = {"quick": 18, "paper": 600}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
 PRESETS = {
-    "quick": Config(50, 1e-06, 0.02, 4000, population=20),
+    "quick": Config(50, 1e-06, 0.02, 4000, population=True, nodes=20),
     "paper": Config(50, 1e-06, 0.02, 4000, num_seeds=16),
 }
 PANEL = _panels.Panel(TITLE, _teachers.student("sine", _teachers.LONG), early=True)
@@ -32,7 +32,7 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     return require_seeds(
         [
             PANEL.order_claim(result, config, "App. B.1"),
-            *_walks.rank_one_claims(found, "Fig. 4C"),
+            *_walks.rank_one_claims(result, found, "Fig. 4C"),
         ],
         8,
     )

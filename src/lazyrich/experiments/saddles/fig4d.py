@@ -1,8 +1,11 @@
 """Fig. 4D: Tanh network."""
 
+import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lazyrich.core import Claim, require_seeds
+from lazyrich.core import Claim, Context, Departure, require_seeds
+from lazyrich.experiments._claims import mean_claim
 from lazyrich.experiments.saddles import _panels, _teachers, _walks
 
 if TYPE_CHECKING:
@@ -15,25 +18,61 @@ CAPTION = _panels.caption(
     "Order 1: the first drop leaves weights in one direction, which is no manifold of one effective "
     f"unit. {_teachers.SCALED}",
 )
-SECONDS = {"quick": 8, "paper": 600}
+SECONDS = {"quick": 10, "paper": 900}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
 PRESETS = {
-    "quick": Config(50, 1e-06, 0.02, 4000, population=24),
+    "quick": Config(50, 1e-06, 0.02, 4000, population=True, nodes=24),
     "paper": Config(50, 1e-06, 0.02, 4000, num_seeds=16),
 }
 PANEL = _panels.Panel(TITLE, _teachers.student("tanh", _teachers.LONG), early=True)
-run, figure, frames = PANEL.run, PANEL.figure, PANEL.frames
+WIDER = dataclasses.replace(PANEL, training=_teachers.student("tanh", _teachers.LONG, variance=1.7))
+figure, frames = PANEL.figure, PANEL.frames
+ANIMATED = 2000
+"""Steps in the animation."""
+INPUTS = (
+    "no printed setting gives the animation's numbers: no rate and no initial size changes the loss after "
+    "the first drop, and weights fifteen times larger would be needed for its time; a variance of the inputs "
+    "that is fitted, 1.7 in place of 1, gives time and loss, see the claims that follow. Other changes of "
+    "the data come close too, so which one was made stays open"
+)
+
+
+def run(config: Config, context: Context) -> "xarray.Dataset":
+    """The panel, and for as long as the animation lasts the same from wider inputs."""
+    half = dataclasses.replace(
+        config, last_step=config.last_step // 2, num_records=config.num_records // 2
+    )
+    return PANEL.run(config, context).merge(WIDER.again("wider", half, context))
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
-    """What App. B.1 says about Fig. 4D."""
-    found = PANEL.walks(result, config)
+    """What App. B.1 says about Fig. 4D, and what the animation shows."""
+    wider = _panels.condition(result, "wider")
+    departures = Departure(INPUTS, 320, 10), Departure(INPUTS, 0.121, 0.004)
     return require_seeds(
         [
             PANEL.order_claim(result, config, "App. B.1"),
-            *_walks.rank_one_claims(found, "Fig. 4D"),
+            *_walks.rank_one_claims(result, PANEL.walks(result, config), "Fig. 4D"),
+            *_animation(result, config, departures),
+            *_animation(wider, config, when=", with inputs of variance 1.7 (fitted)"),
         ],
         8,
     )
+
+
+def _animation(
+    result: "xarray.Dataset", config: Config,
+    departures: Sequence[Departure | None] = (None, None), when: str = "",
+) -> list[Claim]:  # fmt: skip
+    found = [walk.plateaus for walk in PANEL.walks(result, config)]
+    source, left = "Fig. 1, animation", result.loss.sel(time=ANIMATED, method="nearest")
+    return [
+        mean_claim(f"The first drop comes at step 250{when}", source, 250,
+                   [p.drop_times[0] for p in found], tolerance=0.1, departure=departures[0]),
+        mean_claim(f"It ends at a loss of 0.16{when}", source, 0.16,
+                   [p.levels[1] for p in found], tolerance=0.1, departure=departures[1]),
+        mean_claim(f"Slow decay follows: 0.03 is left at step {ANIMATED}{when}", source, 0.03, left,
+                   "absolute", 0.01),
+    ]  # fmt: skip

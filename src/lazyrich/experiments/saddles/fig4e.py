@@ -15,12 +15,12 @@ CAPTION = _panels.caption(
     "Order 2: one unit after the other. The activation is not named in the text; 1 − cos z is one of "
     f"its order. {_teachers.SCALED}",
 )
-SECONDS = {"quick": 8, "paper": 600}
+SECONDS = {"quick": 14, "paper": 600}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
 PRESETS = {
-    "quick": Config(10, 0.005, 0.02, 12000, population=20),
+    "quick": Config(10, 0.005, 0.02, 12000, population=True, nodes=20),
     "paper": Config(10, 0.005, 0.02, 12000, num_seeds=16),
 }
 PANEL = _panels.Panel(TITLE, _teachers.student("versine", _teachers.LONG))

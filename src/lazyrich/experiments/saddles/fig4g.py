@@ -18,13 +18,13 @@ CAPTION = _panels.caption(
     "Order 3: one unit after the other, with longer plateaus; the paper preset follows the flow, the "
     f"quick one descent from 0.01 in place of 0.005. {_teachers.SCALED}",
 )
-SECONDS = {"quick": 8, "paper": 120}
+SECONDS = {"quick": 3, "paper": 120}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
 PRESETS = {
-    "quick": Config(10, 0.01, 0.02, 80_000, population=4),
-    "paper": Config(10, 0.005, 0.02, 400_000, num_seeds=16, population=4, flow=True),
+    "quick": Config(10, 0.01, 0.02, 80_000, population=True, nodes=4),
+    "paper": Config(10, 0.005, 0.02, 400_000, num_seeds=16, population=True, nodes=4, flow=True),
 }
 PANEL = _panels.Panel(TITLE, _teachers.student("cubic", _teachers.SHORT))
 figure, frames = PANEL.figure, PANEL.frames

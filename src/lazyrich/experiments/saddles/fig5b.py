@@ -16,7 +16,7 @@ CAPTION = _panels.caption(
     "Data of Fig. 1C; the paper does not say how it splits the output in two: here each output reads "
     "the pixels under one entry of the kernel.",
 )
-SECONDS = {"quick": 6, "paper": 15}
+SECONDS = {"quick": 4, "paper": 15}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
@@ -31,7 +31,7 @@ def training(config: Config) -> "simulate.Supervised":
     first = models.Convolution(4, config.width, kernel=2, stride=2, output_dimension=50)
     network = models.Deep(first, ("linear",), output_dimension=2)
     task = _settings.convolution_task(config.num_samples, split=True)
-    return simulate.Supervised(network, task, config.initial)
+    return simulate.Supervised(network, task, config.initial_std)
 
 
 PANEL = _panels.Panel(TITLE, training, _panels.KERNELS)

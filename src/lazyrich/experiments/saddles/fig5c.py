@@ -15,7 +15,7 @@ CAPTION = _panels.caption(
     "the first-layer weights of its units",
     "Data of Fig. 1D.",
 )
-SECONDS = {"quick": 6, "paper": 15}
+SECONDS = {"quick": 7, "paper": 15}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
@@ -33,7 +33,7 @@ def training(config: Config) -> "simulate.Supervised":
     """The network and its data."""
     first = models.TwoLayer(2, config.width, output_dimension=50, activation="relu")
     network = models.Deep(first, ("relu",))
-    return simulate.Supervised(network, tasks.orthogonal_pair(), config.initial)
+    return simulate.Supervised(network, tasks.orthogonal_pair(), config.initial_std)
 
 
 PANEL = _panels.Panel(TITLE, training, small=(0.1, 10))

@@ -15,7 +15,7 @@ CAPTION = _panels.caption(
     "its kernels",
     "Data of Fig. 1E, the output split as in Fig. 5B.",
 )
-SECONDS = {"quick": 6, "paper": 15}
+SECONDS = {"quick": 19, "paper": 15}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
@@ -40,7 +40,7 @@ def training(config: Config) -> "simulate.Supervised":
         4, config.width, kernel=2, stride=2, output_dimension=50, activation="relu"
     )
     network = models.Deep(first, ("relu",), output_dimension=2)
-    return simulate.Supervised(network, _settings.split_patches(), config.initial)
+    return simulate.Supervised(network, _settings.split_patches(), config.initial_std)
 
 
 PANEL = _panels.Panel(TITLE, training, _panels.KERNELS, small=(0.1, 10))

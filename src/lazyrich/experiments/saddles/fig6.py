@@ -1,14 +1,16 @@
 """Fig. 6: deep networks with skip connections."""
 
 import dataclasses
-import itertools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from lazyrich import measures, models, plotting, simulate, tasks
 from lazyrich.core import Claim, Context, Departure, require_seeds
-from lazyrich.experiments._over_seeds import over_seeds
+from lazyrich.experiments._claims import mean_claim
+from lazyrich.experiments._over_seeds import over_cases
+from lazyrich.experiments._records import by_record, by_time
+from lazyrich.experiments._times import time_to
 from lazyrich.experiments.saddles import _panels, _settings, _walks
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ CAPTION = (
     "networks: data of Fig. 1B. ReLU networks: two orthogonal inputs, (1, ½) and (−1.5, 3), each with an "
     "output of its own, 1 and 1."
 )
-SECONDS = {"quick": 20, "paper": 60}
+SECONDS = {"quick": 26, "paper": 60}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 ACTIVATIONS: tuple[str, ...] = ("linear", "relu")
@@ -43,7 +45,7 @@ class Config:
     """What Fig. 6 is computed from; the last steps are those of networks that skip 0, 1 and 2 layers."""
 
     width: int = 50
-    initial: float = 5e-3
+    initial_std: float = 5e-3
     learning_rate: float = 0.02
     last_steps: tuple[int, ...] = (100_000, 4_000, 800)
     num_samples: int = 8192
@@ -57,39 +59,20 @@ PRESETS = {"quick": Config(), "paper": Config(num_seeds=32)}
 
 def run(config: Config, context: Context) -> "xarray.Dataset":
     """All networks from every seed."""
-    import xarray
+    axes = {"activation": ACTIVATIONS, "network": NETWORKS}
+    found = over_cases(axes, _train, config, context)
+    deep = found.norms.sel(network=list(SKIPS)).rename(network="skip", array="layer")
+    found = found.drop_vars("norms").assign(norm=deep).assign_coords(layer=[1, 2, 3, 4])
+    return found.assign_attrs(CONVENTION.attributes())
 
-    cases = list(itertools.product(ACTIVATIONS, NETWORKS))
 
-    def compute(index: int, seeds: range) -> "xarray.Dataset":
-        activation, network = cases[index]
-        record = simulate.gradient_descent(
-            training(activation, network, config), _steps(network, config),
-            learning_rate=config.learning_rate, seeds=seeds,
-        )  # fmt: skip
-        return record[["loss", "norms"]].drop_vars("time").rename(time="record").drop_attrs()
-
-    counts = [config.num_seeds] * len(cases)
-    found = over_seeds("training", "run", counts, config, compute, context)
-    runs = dict(zip(cases, found, strict=True))
-
-    def stacked(name: str, networks: tuple[str, ...]) -> "xarray.DataArray":
-        rows = [
-            xarray.concat([runs[activation, network][name] for network in networks], "network")
-            for activation in ACTIVATIONS
-        ]
-        return xarray.concat(rows, "activation")
-
-    norm = stacked("norms", SKIPS).rename(network="skip", array="layer")
-    return xarray.Dataset(
-        {"loss": stacked("loss", NETWORKS), "norm": norm},
-        {
-            "activation": list(ACTIVATIONS), "network": list(NETWORKS), "skip": list(SKIPS),
-            "layer": [1, 2, 3, 4],
-            "time": (("network", "record"), [_steps(network, config) for network in NETWORKS]),
-        },
-        CONVENTION.attributes(),
+def _train(config: Config, activation: str, network: str, seeds: range) -> "xarray.Dataset":
+    record = simulate.gradient_descent(
+        training(activation, network, config), _steps(network, config),
+        learning_rate=config.learning_rate, seeds=seeds,
     )  # fmt: skip
+    # networks without the skipped layers have fewer arrays, and nobody asks for their norms
+    return by_record(record[["loss", "norms"] if network in SKIPS else ["loss"]])
 
 
 def _steps(network: str, config: Config) -> np.ndarray:
@@ -102,7 +85,7 @@ def _steps(network: str, config: Config) -> np.ndarray:
 
 def training(activation: str, network: str, config: Config) -> "simulate.Supervised":
     """A network of Eq. 18, or what is left of it without the layers that it skips."""
-    H, std = config.width, config.initial
+    H, std = config.width, config.initial_std
     if activation == "linear":
         task = _settings.linear_task(config.num_samples)
     else:
@@ -115,18 +98,18 @@ def training(activation: str, network: str, config: Config) -> "simulate.Supervi
     two = models.TwoLayer(2, H, 2, activation)
     if network == "two layers":
 
-        def outer(key: Any) -> Any:
-            W1, _, _, W4 = deep.init(key, std)
+        def outer(seed: int) -> Any:
+            W1, _, _, W4 = deep.init(simulate.weights_key(seed), std)
             return models.TwoLayerWeights(W1, W4)
 
-        return simulate.Supervised(two, task, outer, **options)
+        return simulate.Supervised(two, task, initial_weights=outer, **options)
     three = models.Deep(dataclasses.replace(two, output_dimension=H), (activation,), (), 2)
 
-    def without_second(key: Any) -> Any:
-        W1, _, W3, W4 = deep.init(key, std)
+    def without_second(seed: int) -> Any:
+        W1, _, W3, W4 = deep.init(simulate.weights_key(seed), std)
         return models.DeepWeights(models.TwoLayerWeights(W1, W3), (W4,))
 
-    return simulate.Supervised(three, task, without_second, **options)
+    return simulate.Supervised(three, task, initial_weights=without_second, **options)
 
 
 class _Walks(NamedTuple):
@@ -144,12 +127,13 @@ def _walks_of(result: "xarray.Dataset", activation: str) -> _Walks:
     one = result.sel(activation=activation)
     rests, times, grown = [], [], []
     for network in NETWORKS:
-        time, losses = one.time.sel(network=network).values, one.loss.sel(network=network).values
-        times.append([measures.crossing_time(time, -y, -LEFT * y[0]).time for y in losses])
+        runs = by_time(one, network=network)
+        time, losses = runs.time.values, runs.loss.values
+        times.append(time_to(runs.loss, LEFT * runs.loss.isel(time=0), falling=True))
         if network in SKIPS:
             found = [measures.plateaus(time, y) for y in losses]
             rests.append([p.num_drops == 2 for p in found])
-            norms = one.norm.sel(skip=network).values
+            norms = runs.norm.sel(skip=network).values
             grown.append([_grown(time, n, p) for n, p in zip(norms, found, strict=True)])
     return _Walks(np.array(rests), np.array(times), np.array(grown))
 
@@ -189,8 +173,8 @@ def _speed(found: _Walks, name: str) -> list[Claim]:
         _smallest(f"{name}: the network that skips two layers learns faster than that which skips one",
                   "Fig. 6", one / two),
         *(
-            _walks.mean(f"{name}: the network that skips {words} other layers alone (ratio of times)",
-                        "Fig. 6", 1, ratios.tolist(), 0.05)
+            mean_claim(f"{name}: the network that skips {words} other layers alone (ratio of times)",
+                       "Fig. 6", 1, ratios, tolerance=0.05)
             for words, ratios in (("one layer learns like the three", one / three_layers),
                                   ("two layers learns like the two", two / two_layers))
         ),
@@ -213,30 +197,29 @@ def _layers(found: _Walks, name: str, departure: Departure) -> list[Claim]:
     no, one, two = found.grown
     when = "right after the first drop"
     return [
-        Claim(f"{name}: without a skip all four layers learn (smallest over largest growth of a norm {when}, "
-              "mean)", "Fig. 6", 0.9, (no.min(axis=1) / no.max(axis=1)).mean(), "at-least",
-              num_seeds=len(no)),
+        mean_claim(f"{name}: without a skip all four layers learn (smallest over largest growth of a norm "
+                   f"{when}, mean)", "Fig. 6", 0.9, no.min(axis=1) / no.max(axis=1), "at-least"),
         *(
-            Claim(f"{name}, skip {skips}: skipped layers stay near zero (growth of their norm over that of "
-                  f"the others {when}, mean)", "Fig. 6", 0.1, _share(grown, 1 + skips), "at-most",
-                  num_seeds=len(grown), departure=departure if skips == 1 else None)
+            mean_claim(f"{name}, skip {skips}: skipped layers stay near zero (growth of their norm over that "
+                       f"of the others {when}, mean)", "Fig. 6", 0.1, _share(grown, 1 + skips), "at-most",
+                       departure=departure if skips == 1 else None)
             for skips, grown in ((1, one), (2, two))
         ),
     ]  # fmt: skip
 
 
-def _share(grown: np.ndarray, end: int) -> float:
-    """The largest of the layers from the second to `end` over the smallest of the others, mean over runs."""
+def _share(grown: np.ndarray, end: int) -> np.ndarray:
+    """The largest of the layers from the second to `end` over the smallest of the others, by run."""
     others = np.concatenate([grown[:, :1], grown[:, end:]], axis=1)
-    return float((grown[:, 1:end].max(axis=1) / others.min(axis=1)).mean())
+    return grown[:, 1:end].max(axis=1) / others.min(axis=1)
 
 
 def _balance(found: _Walks) -> Claim:
     """Eq. 18b is a four-layer network with 1 + W₂ in the second place, which starts near 1, not near 0."""
     first, second = found.grown[1, :, 0], found.grown[1, :, 1]
-    return _walks.mean("Linear, skip 1: the second layer grows as balance of 1 + W₂ with W₁ demands (over "
-                       "√(1 + ‖W₁‖²) − 1, right after the first drop)", "Eq. 18b", 1,
-                       (second / (np.sqrt(1 + first**2) - 1)).tolist(), 0.05)  # fmt: skip
+    return mean_claim("Linear, skip 1: the second layer grows as balance of 1 + W₂ with W₁ demands (over "
+                      "√(1 + ‖W₁‖²) − 1, right after the first drop)", "Eq. 18b", 1,
+                      second / (np.sqrt(1 + first**2) - 1), tolerance=0.05)  # fmt: skip
 
 
 def figure(result: "xarray.Dataset", config: Config) -> "Figure":
@@ -246,8 +229,10 @@ def figure(result: "xarray.Dataset", config: Config) -> "Figure":
         for panel in axes[:, column]:
             _draw(panel, result.sel(activation=activation))
             panel.set(xlabel="time $t$ (steps)", ylabel="loss", ylim=(0, None))
-        axes[0, column].set(title=f"{NAMES[activation]} networks", xlim=(0, result.time.max()))
-        axes[1, column].set(xscale="log", xlim=(10, result.time.max()))
+        axes[0, column].set(
+            title=f"{NAMES[activation]} networks", xlim=(0, result.recorded_time.max())
+        )
+        axes[1, column].set(xscale="log", xlim=(10, result.recorded_time.max()))
     entries = {name: {"color": plotting.COLOURS[i]} for i, name in enumerate(SKIPS)}
     entries["without the skipped layers"] = {"color": "black", "linestyle": "--"}
     plotting.curves_legend(axes[0, 0], entries, loc="upper right")
@@ -256,10 +241,9 @@ def figure(result: "xarray.Dataset", config: Config) -> "Figure":
 
 def _draw(panel: Any, one: "xarray.Dataset") -> None:
     for i, network in enumerate(SKIPS):
-        curves = one.sel(network=network)
-        for seed in reversed(range(curves.sizes["seed"])):
-            bold = {"linewidth": 1.6} if seed == 0 else {"linewidth": 0.4, "alpha": 0.6}
-            panel.plot(curves.time, curves.loss.isel(seed=seed), color=plotting.COLOURS[i], **bold)
+        curves = by_time(one, network=network)
+        runs = curves.loss.transpose("seed", "time")
+        plotting.plot_runs(panel, curves.time, runs, runs[0], colour=plotting.COLOURS[i])
     for network in SHALLOW:
-        curves = one.sel(network=network)
+        curves = by_time(one, network=network)
         panel.plot(curves.time, curves.loss.isel(seed=0), "--", color="black", linewidth=0.9)

@@ -1,0 +1,1 @@
+"""Every public callable against every kind of bad argument."""
