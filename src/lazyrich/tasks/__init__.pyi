@@ -12,6 +12,10 @@ from ._group_arithmetic import GroupArithmetic as GroupArithmetic
 from ._idx import load_idx as load_idx
 from ._in_context_regression import InContextRegression as InContextRegression
 from ._in_context_regression import TokenMoments as TokenMoments
+from ._power_law import power_law_contexts as power_law_contexts
+from ._power_law import power_law_regression as power_law_regression
+from ._power_law import power_law_strengths as power_law_strengths
 from ._random_regression import RandomRegression as RandomRegression
 from ._sparse_parity import SparseParity as SparseParity
+from ._teacher_regression import teacher_regression as teacher_regression
 from ._teacher_student import TeacherStudent as TeacherStudent

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from lazyrich.core import argument_error, count, real, standard_normal
+from lazyrich.core import argument_error, count, number, real, standard_normal
 from lazyrich.core._polynomial import MOST_DEGREE, polynomial_degree
 from lazyrich.tasks._dataset import DataSet, RegressionMoments
 from lazyrich.tasks._gaussian import MOST_INPUTS, axis_nodes, covariance_root, normal_nodes
@@ -112,6 +112,23 @@ class GaussianRegression:
         """
         found = self.population(degree=1).moments()
         return found._replace(covariance=self.covariance)
+
+    def scaled(self, output_power: float = 1.0, nodes: int | None = None) -> "GaussianRegression":
+        """The task with targets times a number, so that their mean square is `output_power`.
+
+        Args:
+            output_power: Tr Σ_yy, which is the loss of a network whose outputs are zero.
+            nodes: with which the mean is found, as in `population`.
+        """
+        power = number("output_power", output_power, above=0, advice="Use e.g. 1.")
+        data = self.population(nodes)
+        found = float(data.weights @ np.sum(data.targets**2, axis=1))
+        if not found > 0:
+            raise argument_error(
+                "target", "not be zero everywhere", found, "No factor gives it another mean square."
+            )
+        factor, target = np.sqrt(power / found), self.target
+        return dataclasses.replace(self, target=lambda x: target(x) * factor)
 
     def _grid(self, nodes: int) -> DataSet:
         D = self.input_dimension

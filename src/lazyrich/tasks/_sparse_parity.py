@@ -10,6 +10,7 @@ import numpy as np
 from lazyrich.core import argument_error, count, is_traced, number, real
 from lazyrich.core._random import checked_key
 from lazyrich.tasks._dataset import DataSet
+from lazyrich.tasks._power_law import power_law_strengths
 
 WORD = 32
 """Bits that one random number gives."""
@@ -78,8 +79,7 @@ class SparseParity:
     @property
     def frequencies(self) -> np.ndarray:
         r"""$p_k$, which is also $\mathbb{E}[g_k^2]$ exactly, shape (skills,)."""
-        powers = np.arange(1, self.num_skills + 1) ** -self.exponent
-        return powers / powers.sum()
+        return power_law_strengths(self.num_skills, self.exponent)
 
     @property
     def masks(self) -> np.ndarray:

@@ -6,7 +6,7 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from lazyrich import groups
+from lazyrich import groups, models
 from lazyrich.tasks import load_idx
 
 from .engine import Call
@@ -45,6 +45,7 @@ CALLS = {
     "GaussianRegression": {"covariance": COVARIANCE, "target": _target, "num_samples": 3},
     "GaussianRegression.dataset": {"key": KEY},
     "GaussianRegression.population": {"nodes": 3, "degree": 1},
+    "GaussianRegression.scaled": {"output_power": 1.0, "nodes": 3},
     "GivenData": {"inputs": np.array([[1.0, 0.5], [-1.0, 2.0]]), "targets": np.array([1.0, -1.0])},
     "GivenData.dataset": {"key": None},
     "GroupArithmetic": {"group": groups.cyclic(3), "train_fraction": 0.6},
@@ -72,6 +73,13 @@ CALLS = {
     "TeacherStudent.noise": {"key": KEY},
     "TeacherStudent.weights": {"key": KEY},
     "digit_images": {"source": "packaged", "part": "test"},
+    "power_law_contexts": {"num_modes": 2, "exponent": 1.0, "context": 2, "num_samples": 3},
+    "power_law_regression": {"num_modes": 2, "exponent": 1.0, "num_samples": 3},
+    "power_law_strengths": {"num_modes": 2, "exponent": 1.0},
+    "teacher_regression": {
+        "covariance": COVARIANCE, "teacher": models.TwoLayer(2, 2),
+        "weights": models.TwoLayerWeights(np.eye(2), np.ones((2, 1))), "num_samples": 3,
+    },
     "load_idx": Call(_load, {"path": "labels"}),
 }  # fmt: skip
 
@@ -83,6 +91,14 @@ MEANING = {
     ("GaussianRegression InContextRegression", "covariance", "zero"): "inputs that are always 0",
     ("GaussianRegression", "covariance", "huge"): "inputs are as large as its root",
     ("*Regression", "num_samples context", "huge enormous"): "held; `dataset` refuses it",
+    ("power_law* *_regression", "num_samples", "huge enormous"): "held; `dataset` refuses it",
+    ("power_law_contexts", "context", "huge"): "held; `dataset` refuses it",
+    ("GaussianRegression.scaled", "output_power", "huge"): "targets as large as its root",
+    ("power_law*", "exponent", "zero huge"): "all modes alike, or the first alone",
+    ("teacher_regression", "covariance", "zero"): "inputs that are always 0",
+    ("teacher_regression", "covariance", "huge"): "inputs are as large as its root",
+    ("teacher_regression", "covariance", "number"): "refused as `inputs`: the teacher takes two",
+    ("teacher_regression", "weights", "first_zero first_negative first_huge"): "any real numbers",
     (
         "RandomRegression TeacherStudent",
         "output_dimension",

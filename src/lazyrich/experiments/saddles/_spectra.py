@@ -52,14 +52,12 @@ class Both(Config):
 
 def strengths(exponent: float) -> np.ndarray:
     """The singular values n^−κ, n = 1, 2, 3, over their sum."""
-    s = np.arange(1.0, NUM_MODES + 1) ** -exponent
-    return s / s.sum()
+    return tasks.power_law_strengths(NUM_MODES, exponent)
 
 
 def linear(config: Config, exponent: float = 1.0, **changes: Any) -> "simulate.Supervised":
     """A linear network whose inputs have covariance 1, so that W* = Σ_yz = diag(s); records the loss."""
-    s = strengths(exponent)
-    task = tasks.GaussianRegression(NUM_MODES, lambda x: x * s, config.num_samples)
+    task = tasks.power_law_regression(NUM_MODES, exponent, config.num_samples)
     start = simulate.Supervised(
         models.TwoLayer(NUM_MODES, config.width, NUM_MODES),
         task, config.initial_std, config.population, records=(),
@@ -69,10 +67,9 @@ def linear(config: Config, exponent: float = 1.0, **changes: Any) -> "simulate.S
 
 def attention(config: Both, exponent: float = 1.0, merged: bool = False) -> "simulate.Supervised":
     """Linear attention of rank one on contexts whose covariance Λ gives the correlations NΛ² = diag(s)."""
-    covariance = np.diag(np.sqrt(strengths(exponent) / CONTEXT))
     return simulate.Supervised(
         models.Attention(NUM_MODES + 1, config.heads, merged=merged),
-        tasks.InContextRegression(covariance, CONTEXT, config.num_samples),
+        tasks.power_law_contexts(NUM_MODES, exponent, CONTEXT, config.num_samples),
         config.attention_initial_std, config.population, records=(),
     )  # fmt: skip
 
@@ -91,8 +88,8 @@ def linear_saddles() -> np.ndarray:
 
 def attention_levels(exponent: float = 1.0) -> np.ndarray:
     """The loss of linear attention with each set of modes learned, largest first."""
-    covariance = np.diag(np.sqrt(strengths(exponent) / CONTEXT))
-    saddles = theory.AttentionSaddles(covariance, CONTEXT)
+    task = tasks.power_law_contexts(NUM_MODES, exponent, CONTEXT)
+    saddles = theory.AttentionSaddles(task.covariance, CONTEXT)
     return np.sort([float(saddles.loss(modes)) for modes in _sets()])[::-1]
 
 

@@ -1,6 +1,5 @@
 """Fig. 4B to H: a student learns from a teacher of two units with the same activation."""
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -25,26 +24,16 @@ def student(
     """A network of `config.width` units that learns the sum of the teacher's units, scaled to ⟨y²⟩ = 1."""
 
     def training(config: Any) -> "simulate.Supervised":
-        network = models.TwoLayer(2, config.width, activation=activation)
-        scale = _scale(activation, tuple(np.sqrt(variance) * units.diagonal()))
-        task = tasks.GaussianRegression(
-            variance * np.eye(2),
-            lambda x: _teacher(activation, units, x) / scale,
-            config.num_samples,
+        teacher, weights = (
+            models.TwoLayer(2, 2, activation=activation),
+            models.TwoLayerWeights(units, np.ones((2, 1))),
         )
+        task = tasks.teacher_regression(variance * np.eye(2), teacher, weights, config.num_samples)
         return simulate.Supervised(
-            network, task, config.initial_std, config.population and (config.nodes or True)
+            models.TwoLayer(2, config.width, activation=activation),
+            task.scaled(nodes=80),
+            config.initial_std,
+            config.population and (config.nodes or True),
         )
 
     return training
-
-
-def _teacher(activation: str, units: np.ndarray, x: Any) -> Any:
-    return models.activation(activation)(x @ units).sum(axis=1, keepdims=True)
-
-
-@functools.lru_cache
-def _scale(activation: str, sizes: tuple[float, ...]) -> float:
-    task = tasks.GaussianRegression(2, lambda x: _teacher(activation, np.diag(sizes), x))
-    data = task.population(80)
-    return float(np.sqrt(data.weights @ data.targets[:, 0] ** 2))
