@@ -60,11 +60,14 @@ def test_means_do_not_matter_and_order_permutes():
     )
 
 
-def test_large_decay_leaves_the_plain_similarity():
-    found = feature_repulsion(features(3), 1e9)
+@pytest.mark.parametrize("eta", [1e9, 1e15])
+def test_large_decay_leaves_the_plain_similarity(eta):
+    """What other nodes explain is of order 1/η, on the diagonal too: nothing may round it away."""
+    found = feature_repulsion(features(3), eta)
+    near = max(1e3 / eta, 1e-12)  # products of features, over η, over the smallest similarity
+    np.testing.assert_allclose(found.residual_similarity, found.similarity, rtol=near)
     off = ~np.eye(5, dtype=bool)
-    np.testing.assert_allclose(found.residual_similarity[off], found.similarity[off], rtol=1e-6)
-    np.testing.assert_allclose(found.coefficients[off], -found.similarity[off] / 1e18, rtol=1e-6)
+    np.testing.assert_allclose(found.coefficients[off], -found.similarity[off] / eta**2, rtol=near)
 
 
 def test_copies_repel_and_mirror_images_attract():

@@ -5,12 +5,12 @@ import functools
 import itertools
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from lazyrich.core import argument_error, count, flag
 from lazyrich.models._network import check_inputs
+from lazyrich.models._softmax_means import softmax_means
 from lazyrich.models._two_layer import OneHiddenLayer, TwoLayerWeights
 from lazyrich.models._unit_kind import UnitKind
 
@@ -107,8 +107,7 @@ class Attention(OneHiddenLayer):
         check_inputs(inputs, self.input_shape)
         M = self.key_query(weights)
         if self.softmax:
-            scores = jnp.einsum("nta,hab,nb->nht", inputs, M, inputs[:, -1])
-            attended = jnp.einsum("nht,nta->nha", jax.nn.softmax(scores), inputs)
+            attended = softmax_means(inputs, jnp.einsum("hab,nb->nha", M, inputs[:, -1]))
             return jnp.einsum("nha,hao->no", attended, weights.second)
         sums = jnp.einsum("nta,ntb->nab", inputs, inputs)
         mixed = jnp.einsum("hao,hbc->abco", weights.second, M)

@@ -70,7 +70,8 @@ def feature_repulsion(features: Any, ridge: float) -> FeatureRepulsion:
 
     Computed as:
         one inverse for all pairs: the 2 × 2 block of B for a pair is the inverse of the Schur complement of
-        all others, so that no pair needs a fit of its own.
+        all others, so that no pair needs a fit of its own. From singular values, so that neither a small nor
+        a large η takes digits.
 
     Checked by:
         checks `li2/thm6`, `li2/eq9`; `tests/theory/test_feature_repulsion.py`, against a fit for each pair.
@@ -93,11 +94,11 @@ def feature_repulsion(features: Any, ridge: float) -> FeatureRepulsion:
     eta = number("ridge", ridge, at_least=0, advice="Pass n × weight decay / 2, e.g. 0.01.")
     moderate("ridge", eta)
     F = F - F.mean(axis=0)
-    B, mixed = _inverse(F, eta)
+    B, explained, mixed = _inverse(F, eta)
     determinant = np.multiply.outer(np.diag(B), np.diag(B)) - B**2
     np.fill_diagonal(determinant, 1.0)
     residual = -B / determinant
-    np.fill_diagonal(residual, 1 / np.diag(B) - eta)  # one feature against all others
+    np.fill_diagonal(residual, explained / np.diag(B))  # 1/b − η, one feature against all others
     return FeatureRepulsion(B, residual, F.T @ F, mixed)
 
 
@@ -109,8 +110,12 @@ def _features(features: Any) -> np.ndarray:
     return F
 
 
-def _inverse(F: np.ndarray, eta: float) -> tuple[np.ndarray, np.ndarray]:
-    """B and F̃B, from singular values: their squares, the Gram matrix, would keep half of the digits."""
+def _inverse(F: np.ndarray, eta: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """B, the diagonal of 1 − ηB, and F̃B, from singular values: their squares keep half of the digits.
+
+    Off the diagonal B is that of Q diag(1/(s² + η) − c) Qᵀ for any c. With c = 1/(s₁² + η) the small entries
+    that a large η leaves are sums of small terms.
+    """
     samples, nodes = F.shape
     padded = np.pad(F, ((0, max(nodes - samples, 0)), (0, 0)))
     P, s, Qt = np.linalg.svd(padded, full_matrices=False)
@@ -120,4 +125,7 @@ def _inverse(F: np.ndarray, eta: float) -> tuple[np.ndarray, np.ndarray]:
             "ridge", "be large enough for the Gram matrix to have an inverse", eta,
             "Features are linearly dependent: pass a larger one.",
         )  # fmt: skip
-    return (Qt.T / values) @ Qt, (P[:samples] * (s / values)) @ Qt
+    excess = (s[0] - s) * (s[0] + s) / (values * values[0])
+    B = (Qt.T * excess) @ Qt + np.eye(nodes) / values[0]
+    explained = (s**2 / values) @ Qt**2
+    return B, explained, (P[:samples] * (s / values)) @ Qt
