@@ -48,10 +48,14 @@ def _derivative(primals: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[An
     if not isinstance(moved, jax.custom_derivatives.SymbolicZero):  # who varies data, not weights
         turned = jnp.zeros_like(directions) if _is_zero(turned) else turned
         return jax.jvp(_plain, primals, (moved, turned))
-    mean, covariance = _moments(tokens, directions)
+    mean, square = _moments(tokens, directions)
     if _is_zero(turned):
         return mean, jnp.zeros_like(mean)
-    return mean, jnp.einsum("nhab,nhb->nha", covariance, turned)
+    # entry by entry, which is one pass over memory; the matrices themselves would be three
+    _, _, place = _pairs(tokens.shape[-1])
+    along = jnp.sum(mean * turned, axis=-1)
+    products = [sum(square[..., k] * turned[..., b] for b, k in enumerate(row)) for row in place]
+    return mean, jnp.stack(products, axis=-1) - mean * along[..., None]
 
 
 def _is_zero(tangent: Any) -> bool:
@@ -61,12 +65,17 @@ def _is_zero(tangent: Any) -> bool:
 _means.defjvp(_derivative, symbolic_zeros=True)
 
 
-def _moments(tokens: Any, directions: Any) -> tuple[Any, Any]:
-    """Means and covariances of the tokens, shapes (samples, heads, entries), (…, entries, entries)."""
-    size = tokens.shape[-1]
+def _pairs(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All pairs a ≤ b of entries, and the number of the pair (a, b), shape (entries, entries)."""
     rows, columns = np.triu_indices(size)
     place = np.zeros((size, size), int)
     place[rows, columns] = place[columns, rows] = np.arange(rows.size)
+    return rows, columns, place
+
+
+def _moments(tokens: Any, directions: Any) -> tuple[Any, Any]:
+    """Means of entries and of products of pairs, shapes (samples, heads, entries), (…, pairs)."""
+    rows, columns, _ = _pairs(tokens.shape[-1])
 
     def one(sample: tuple[Any, Any]) -> Any:
         x, d = sample
@@ -75,5 +84,5 @@ def _moments(tokens: Any, directions: Any) -> tuple[Any, Any]:
         return grown @ jnp.concatenate([jnp.ones_like(x[:, :1]), x, x[:, rows] * x[:, columns]], 1)
 
     sums = jax.lax.map(one, (tokens, directions), batch_size=BLOCK)
-    mean, square = jnp.split(sums[..., 1:] / sums[..., :1], [size], axis=-1)
-    return mean, square[..., place] - mean[..., :, None] * mean[..., None, :]
+    mean, square = jnp.split(sums[..., 1:] / sums[..., :1], [tokens.shape[-1]], axis=-1)
+    return mean, square
