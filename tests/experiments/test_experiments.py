@@ -26,7 +26,12 @@ SKILLS = {"num_skills": 2, "num_bits": 4, "skill_bits": 2, "last_step": 1000} | 
     "seeds_per_chunk": 2,
 }
 SMALL = {
-    "linear-grokking/fig1": {"input_dimension": 60, "num_seeds": 2, "num_test": 100},
+    "linear-grokking/fig1": {
+        "input_dimension": 60,
+        "num_seeds": 2,
+        "num_curve_seeds": 2,
+        "num_test": 100,
+    },
     "linear-grokking/fig2": {
         "input_dimension": 40,
         "delay_input_dimension": 30,
@@ -37,6 +42,7 @@ SMALL = {
     "linear-grokking/fig3": {
         "input_dimension": 40,
         "num_seeds": 2,
+        "num_curve_seeds": 2,
         "num_test": 50,
         "num_floor_seeds": 3,
     },

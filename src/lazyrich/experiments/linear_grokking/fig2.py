@@ -47,7 +47,7 @@ class Config:
 
 PRESETS = {
     "quick": Config(
-        input_dimension=400, delay_input_dimension=200, num_curve_seeds=(32, 8, 8),
+        input_dimension=400, delay_input_dimension=200, num_curve_seeds=(128, 16, 16),
         delay_ratios=(0.7, 0.9), delay_outputs=(1, 4, 16, 64, 256), num_test=400,
     ),
     "paper": Config(),
@@ -72,7 +72,7 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
     delays = _curves.delays(
         "delays", points, smaller, DELAY_STEPS, (config.threshold,), _curves.LEVEL, context
     )
-    delays = delays.squeeze("threshold", drop=True).rename(seed="delay_seed")
+    delays = delays.squeeze("threshold", drop=True)
     train, test = _curves.finite_accuracies(cases, config, CURVE_STEPS)
     exact = {
         "train_accuracy_printed": curves.train_accuracy_theory,
@@ -231,7 +231,6 @@ def _draw_delays(axes: Any, result: "xarray.Dataset", config: Config) -> None:
                 result.fine_outputs, fine.where(fine > 0), color=colour, linewidth=1.2, **options
             )
         at = result.isel(point=np.flatnonzero(result.point_ratio == ratio))
-        at = at[["delay"]].rename(delay_seed="seed")
         _curves.draw_delays(axes, at.point_outputs, at, colour, rf"$\lambda={ratio:g}$")
     axes.set(
         xscale="log", yscale="log", xlabel=r"number of outputs $d_\mathrm{out}$",

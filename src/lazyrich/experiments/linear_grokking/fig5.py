@@ -36,11 +36,11 @@ class Config:
     threshold: float = 1e-3
     input_dimension: int = 1000
     num_test: int = 10
-    num_seeds: int = 32
+    num_seeds: int = _curves.MANY_SEEDS
     seeds_per_chunk: int = 4
 
 
-PRESETS = {"quick": Config(input_dimension=400, num_seeds=16), "paper": Config()}
+PRESETS = {"quick": Config(input_dimension=400), "paper": Config()}
 FORMS = {
     "late_train_loss": ("train_loss_exact", "Eq. 21, training"),
     "intermediate_test_loss": ("test_loss_exact", "Eq. 22, test"),

@@ -39,11 +39,11 @@ class Config:
     threshold: float = 0.01
     learning_rate: float = 0.01
     num_test: int = 2000
-    num_seeds: int = 16
+    num_seeds: int = _curves.MANY_SEEDS
     seeds_per_chunk: int = 4
 
 
-PRESETS = {"quick": Config(input_dimension=400), "paper": Config(num_test=10_000, num_seeds=32)}
+PRESETS = {"quick": Config(input_dimension=400), "paper": Config(num_test=10_000)}
 STEPS = simulate.log_steps(1e6, 120, start=False)
 
 
