@@ -92,8 +92,9 @@ def report_grid(name: str, num_cells: int, coarse: int) -> None:
 
     def library() -> Any:
         return simulate.linear_network_descent(
-            first, second, C, S, [config.last_step], learning_rate=config.learning_rate
-        )
+            correlation=S, covariance=C, first=first, second=second, steps=[config.last_step],
+            learning_rate=config.learning_rate,
+        )  # fmt: skip
 
     runs, whole = timed(library)
     _, again = timed(library)

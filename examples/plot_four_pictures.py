@@ -42,7 +42,7 @@ key = jax.random.key(0)
 start = models.balanced_weights(key, 2, 2, 2, imbalance=imbalances[:, None], scale=scales)
 data = tasks.RandomRegression(num_samples=10, input_dimension=2, output_dimension=2).moments(key)
 grid = simulate.linear_network_descent(
-    start.first, start.second, data.covariance, data.correlation, [0, 4000], learning_rate=0.01
+    data.correlation, data.covariance, start.first, start.second, [0, 4000], learning_rate=0.01
 )
 exact = np.empty(grid.loss.shape[:2])
 for i, j in np.ndindex(exact.shape):

@@ -52,7 +52,7 @@ def test_prints_and_cannot_be_changed(name):
 
 
 def test_prints_what_it_was_made_from():
-    network = theory.DiagonalNetwork(0.1, [0.1, 0.2], target=1 / 3, variance=np.ones((4, 2)))
+    network = theory.DiagonalNetwork(1 / 3, first=0.1, second=[0.1, 0.2], variance=np.ones((4, 2)))
     assert repr(network) == (
-        "DiagonalNetwork(first=0.1, second=[0.1, 0.2], target=0.333333, variance=array of shape (4, 2))"
+        "DiagonalNetwork(target=0.333333, first=0.1, second=[0.1, 0.2], variance=array of shape (4, 2))"
     )

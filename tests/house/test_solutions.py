@@ -49,14 +49,14 @@ SOLUTIONS = {
     ),
     "BalancedModes": (
         theory.BalancedModes,
-        {"imbalance": 0.7, "target": 1.2, "start": -0.3, "learning_rate": 0.8},
+        {"target": 1.2, "start": -0.3, "imbalance": 0.7, "learning_rate": 0.8},
         ["remainder", "modes"],  # the others are made of the same parts
     ),
     "BalancedNetwork": (
         theory.BalancedNetwork,
-        {"first": np.array([[0.6, 0.0], [0.0, 0.6], [0.0, 0.0]]),
-         "second": np.array([[0.8, 0.6], [-0.6, 0.8]]),
-         "correlation": np.array([[1.0, 0.3, 0.2], [0.1, 0.5, -0.4]]), "learning_rate": 0.8},
+        {"correlation": np.array([[1.0, 0.3, 0.2], [0.1, 0.5, -0.4]]),
+         "first": np.array([[0.6, 0.0], [0.0, 0.6], [0.0, 0.0]]),
+         "second": np.array([[0.8, 0.6], [-0.6, 0.8]]), "learning_rate": 0.8},
         ["product", "loss"],
     ),
     "PowerEscape": (
@@ -66,13 +66,13 @@ SOLUTIONS = {
     ),
     "ScalarNetwork": (
         theory.ScalarNetwork,
-        {"first": np.array([0.3, -0.2, 0.1]), "second": np.array([0.5, 0.4, -0.3]), "target": 1.2,
+        {"target": 1.2, "first": np.array([0.3, -0.2, 0.1]), "second": np.array([0.5, 0.4, -0.3]),
          "normalisation": 1.5, "learning_rate": 0.8},
         ["movement", "output", "aligned"],  # the others are made of the same parts
     ),
     "DiagonalNetwork": (
         theory.DiagonalNetwork,
-        {"first": 0.3, "second": -0.2, "target": 1.2, "variance": 0.7, "learning_rate": 0.8},
+        {"target": 1.2, "first": 0.3, "second": -0.2, "variance": 0.7, "learning_rate": 0.8},
         ["modes", "residual", "loss"],
     ),
     "LinearModes": (

@@ -19,7 +19,7 @@ def test_is_the_ratio_of_the_scalar_network(seed, S, Z):
     a, b, x = rng.standard_normal(3), rng.standard_normal(3), rng.standard_normal(5)
     jacobian = np.outer(x, np.concatenate([b, a])) / Z
     found = weight_to_target_ratio([a, b], jacobian @ jacobian.T, -S * x)
-    network = ScalarNetwork(a, b, -S, Z)
+    network = ScalarNetwork(-S, first=a, second=b, normalisation=Z)
     assert found == pytest.approx(network.weight_to_target_ratio, rel=1e-12)
 
 

@@ -87,7 +87,7 @@ def test_training_the_diagonal_network_follows_its_modes():
     run = simulate.gradient_descent(training, [0, 2000], learning_rate=5e-4, seeds=[0])
     found = np.einsum("ji,j->i", run.incoming.values[0, 1], run.outgoing.values[0, 1, :, 0])
     # the loss has no ½: twice as fast
-    exact = theory.DiagonalNetwork(a, [0.3, 0.2], S, variances).modes(2.0)
+    exact = theory.DiagonalNetwork(S, first=a, second=[0.3, 0.2], variance=variances).modes(2.0)
     np.testing.assert_allclose(found, exact, atol=2e-3)
 
 
@@ -173,7 +173,9 @@ def diagonal_network():
     X, (a, b) = WHITE * np.sqrt(VARIANCE), np.array([[0.1, 0.3, -0.2], [0.2, -0.1, 0.5]])
     model, weights = Layerwise.diagonal(3), TwoLayerWeights(np.diag(a), b[:, None])
     found = trained(model, weights, X, X @ TARGET[:, None])
-    return found[..., 0], theory.DiagonalNetwork(a, b, TARGET, VARIANCE).modes(TIMES) @ X.T
+    return found[..., 0], theory.DiagonalNetwork(
+        TARGET, first=a, second=b, variance=VARIANCE
+    ).modes(TIMES) @ X.T
 
 
 def scalar_network():
@@ -181,7 +183,9 @@ def scalar_network():
     a, b = np.random.default_rng(6).standard_normal((2, 4))
     x, weights = WHITE[:, :1], TwoLayerWeights(a[None], b[:, None])
     found = trained(Layerwise.full(1, 4), weights, x, 1.5 * x)
-    return found[..., 0], theory.ScalarNetwork(a, b, 1.5).output(TIMES)[:, None] * WHITE[:, 0]
+    return found[..., 0], theory.ScalarNetwork(1.5, first=a, second=b).output(TIMES)[
+        :, None
+    ] * WHITE[:, 0]
 
 
 def linear_network():

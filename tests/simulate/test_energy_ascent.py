@@ -137,7 +137,7 @@ def test_survival_rises_with_the_number_of_products():
     group = groups.cyclic(11)
     features = GroupFeatures(group)
     starts = np.concatenate([features.sample(k, 2, k) for k in range(5)])
-    shares = [feature_survival(group, starts, n, seeds=range(3)) for n in (30, 80, 121)]
+    shares = [feature_survival(group, n, starts, seeds=range(3)) for n in (30, 80, 121)]
     rates = [found.survived.mean() for found in shares]
     assert rates[0] == 0
     assert rates[0] <= rates[1] <= rates[2] == 1
@@ -171,15 +171,15 @@ ENERGY = GroupEnergy(groups.cyclic(5))
             r"`max_steps` must be .* ≥ 1",
         ),
         (
-            lambda: feature_survival(groups.cyclic(5), np.ones((1, 10)), 26),
+            lambda: feature_survival(groups.cyclic(5), 26, np.ones((1, 10))),
             r"`num_samples` must be at most 25",
         ),
         (
-            lambda: feature_survival(groups.cyclic(5), np.ones((1, 10)), 0),
+            lambda: feature_survival(groups.cyclic(5), 0, np.ones((1, 10))),
             r"`num_samples` must be .* ≥ 1",
         ),
         (
-            lambda: feature_survival(groups.cyclic(5), np.ones((1, 9)), 5),
+            lambda: feature_survival(groups.cyclic(5), 5, np.ones((1, 9))),
             r"`starts` must have the shape",
         ),
     ],

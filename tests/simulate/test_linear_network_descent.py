@@ -46,7 +46,7 @@ def test_against_plain_steps(d, p, c, num_samples):
     weights, key = symmetrised(start(0, d, p // 2, c)), jax.random.key(1)
     data, moments = task.dataset(key), task.moments(key)
     runs = linear_network_descent(
-        *weights, moments.covariance, moments.correlation, STEPS, learning_rate=0.02,
+        moments.correlation, moments.covariance, *weights, STEPS, learning_rate=0.02,
         output_power=moments.output_power,
     )  # fmt: skip
     loss, distance = plain(*weights, data)
@@ -61,16 +61,16 @@ def test_grids_broadcast_and_fill_chunks():
     first = np.stack([w.first for w in weights])[:, None]
     second = np.stack([w.second for w in weights])[:, None]
     targets = np.linspace(0.1, 2, 100)[:, None, None] * np.array([[1.0, 0.3], [-0.2, 0.5]])
-    runs = linear_network_descent(first, second, np.eye(2), targets, STEPS, learning_rate=0.02)
+    runs = linear_network_descent(targets, np.eye(2), first, second, STEPS, learning_rate=0.02)
     assert runs.loss.shape == runs.kernel_distance.shape == (3, 100, 3)
-    one = linear_network_descent(*weights[2], np.eye(2), targets[98], STEPS, learning_rate=0.02)
+    one = linear_network_descent(targets[98], np.eye(2), *weights[2], STEPS, learning_rate=0.02)
     np.testing.assert_allclose(runs.loss[2, 98], one.loss, rtol=1e-12)
     np.testing.assert_allclose(runs.kernel_distance[2, 98], one.kernel_distance, atol=1e-14)
 
 
 def test_divergence_is_told():
     runs = linear_network_descent(
-        [[[1.0]], [[9.0]]], [[[1.0]], [[9.0]]], [[1.0]], [[1.0]], [0, 50], learning_rate=0.1
+        [[1.0]], [[1.0]], [[[1.0]], [[9.0]]], [[[1.0]], [[9.0]]], [0, 50], learning_rate=0.1
     )
     assert runs.diverged.tolist() == [False, True]
 

@@ -16,7 +16,7 @@ TRAINERS = {
     ),
     "gradient_flow": lambda seeds: simulate.gradient_flow(STUDENT, [1.0], seeds=seeds),
     "feature_survival": lambda seeds: simulate.feature_survival(
-        groups.cyclic(5), np.eye(10)[:1], 9, seeds=seeds
+        groups.cyclic(5), 9, np.eye(10)[:1], seeds=seeds
     ),
 }
 

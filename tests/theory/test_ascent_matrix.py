@@ -20,7 +20,7 @@ def data(seed=0):
 )
 def test_gradient_of_the_energy(name, factor):
     w, X, Y = data()
-    found = ascent_matrix(w, X, Y, name)
+    found = ascent_matrix(X, Y, w, name)
     assert found.factor == pytest.approx(factor)
 
     def energy(w):
@@ -32,17 +32,18 @@ def test_gradient_of_the_energy(name, factor):
     np.testing.assert_allclose(found.matrix, found.matrix.T)
     assert np.linalg.eigvalsh(found.matrix)[0] > -1e-9 * np.trace(found.matrix)
     degree = round(2 / factor - 2)
-    np.testing.assert_allclose(ascent_matrix(3 * w, X, Y, name).matrix, 3.0**degree * found.matrix)
+    np.testing.assert_allclose(ascent_matrix(X, Y, 3 * w, name).matrix, 3.0**degree * found.matrix)
 
 
 def test_other_activations_are_refused():
+    w, X, Y = data()
     with pytest.raises(AssumptionError, match="needs a homogeneous activation, got 'tanh'"):
-        ascent_matrix(*data(), "tanh")
+        ascent_matrix(X, Y, w, "tanh")
 
 
 def test_bad_input_is_named():
     w, X, Y = data()
     with pytest.raises(ArgumentError, match=r"`weights` must have the shape \(4,\)"):
-        ascent_matrix(w[:2], X, Y, "relu")
+        ascent_matrix(X, Y, w[:2], "relu")
     with pytest.raises(ArgumentError, match=r"`targets` must have the shape \(9, outputs\)"):
-        ascent_matrix(w, X, Y[:2], "relu")
+        ascent_matrix(X, Y[:2], w, "relu")

@@ -51,7 +51,7 @@ def network(lam, seed=0, scale=0.7, shape=(4, 3, 3)):
 @given(SIZES, SIZES, SIZES, st.floats(0, 3))
 def test_modes_solve_their_equation(lam, target, start, time):
     """Against the equation itself: the slope, by a difference, is (ρ̃ − ρ)√(λ² + 4ρ²)."""
-    modes, h = BalancedModes(lam, target, start), 1e-5
+    modes, h = BalancedModes(target, start=start, imbalance=lam), 1e-5
     rho = modes.modes(time + h)
     slope = (modes.modes(time + 2 * h) - modes.modes(time)) / (2 * h)
     assert slope == pytest.approx((target - rho) * np.hypot(lam, 2 * rho), rel=1e-5, abs=1e-6)
@@ -72,16 +72,16 @@ def test_modes_in_many_digits():
             X = sum(
                 q[i] ** 2 * (mpmath.exp(2 * values[i] * T) - 1) / (2 * values[i]) for i in (0, 1)
             )
-        modes = BalancedModes(lam, s, rho)
+        modes = BalancedModes(s, start=rho, imbalance=lam)
         assert abs(modes.transition(t) / (X / (1 + X)) - 1) < 1e-12
         assert abs(modes.remainder(t) / (1 / (1 + X)) - 1) < 1e-12
 
 
 @given(SIZES, st.floats(0.1, 3), SIZES, st.floats(0, 3), st.floats(0, 3))
 def test_modes_are_a_semigroup(lam, target, start, one, two):
-    half = BalancedModes(lam, target, start).modes(one)
-    again = BalancedModes(lam, target, half).modes(two)
-    whole = BalancedModes(lam, target, start).modes(one + two)
+    half = BalancedModes(target, start=start, imbalance=lam).modes(one)
+    again = BalancedModes(target, start=half, imbalance=lam).modes(two)
+    whole = BalancedModes(target, start=start, imbalance=lam).modes(one + two)
     # close to the saddle of λ = 0 rounding of the first half grows
     assert again == pytest.approx(whole, abs=1e-12 * np.exp(min(2 * target * two, 20)))
 
@@ -89,17 +89,18 @@ def test_modes_are_a_semigroup(lam, target, start, one, two):
 @given(SIZES, SIZES, SIZES, st.floats(0, 5))
 @example(0.0, 2.0, 1.1125369292536007e-308, 0.0)  # twice the start is the smallest normal number
 @example(0.0, 1.1125369292536007e-308, 1.0, 0.0)
+@example(1.5982664375234394, 0.859375, 0.5, 1.0)  # the last digit differed
 def test_modes_have_symmetries(lam, target, start, time):
-    gamma = BalancedModes(lam, target, start).transition(time)
-    assert BalancedModes(-lam, target, start).transition(time) == gamma
-    assert BalancedModes(lam, -target, -start).transition(time) == gamma
-    scaled = BalancedModes(2 * lam, 2 * target, 2 * start).transition(time / 2)
+    gamma = BalancedModes(target, start=start, imbalance=lam).transition(time)
+    assert BalancedModes(target, start=start, imbalance=-lam).transition(time) == gamma
+    assert BalancedModes(-target, start=-start, imbalance=lam).transition(time) == gamma
+    scaled = BalancedModes(2 * target, start=2 * start, imbalance=2 * lam).transition(time / 2)
     assert scaled == pytest.approx(gamma, rel=1e-12)
 
 
 @given(SIZES, SIZES, SIZES)
 def test_transitions_rise_and_parts_sum_to_one(lam, target, start):
-    modes, times = BalancedModes(lam, target, start), np.linspace(0, 20, 50)
+    modes, times = BalancedModes(target, start=start, imbalance=lam), np.linspace(0, 20, 50)
     gamma = modes.transition(times)
     assert np.all(np.diff(gamma) >= -1e-15)
     assert gamma[0] == 0
@@ -108,33 +109,35 @@ def test_transitions_rise_and_parts_sum_to_one(lam, target, start):
 
 def test_limits_of_eq70():
     times = np.linspace(0, 5, 11)
-    near = BalancedModes(1e-8, 1.0, 0.1)
+    near = BalancedModes(1.0, start=0.1, imbalance=1e-8)
     np.testing.assert_allclose(near.transition(times), near.sigmoidal_transition(times), rtol=1e-12)
     grown = np.expm1(2 * times)
     np.testing.assert_allclose(near.sigmoidal_transition(times), grown / (grown + 10.0), rtol=1e-12)
-    far = BalancedModes([1e7, -1e7], 1.0, 0.1)
+    far = BalancedModes(1.0, start=0.1, imbalance=[1e7, -1e7])
     np.testing.assert_allclose(
         far.transition(times / 1e7), far.exponential_transition(times / 1e7), rtol=1e-9
     )  # fmt: skip
 
 
 def test_modes_that_do_not_reach_their_target():
-    modes = BalancedModes(0.0, [1.0, 1.0, 0.0], [0.0, -0.5, 0.5])
+    modes = BalancedModes([1.0, 1.0, 0.0], start=[0.0, -0.5, 0.5], imbalance=0.0)
     assert modes.modes(1e6) == pytest.approx([0, 0, 0.5 / (1 + 1e6)], abs=1e-15)
     np.testing.assert_allclose(modes.remainder(1e6), [1, 2 / 3, 1 / (1 + 1e6)], rtol=1e-12)
-    assert np.all(BalancedModes([2.0, 1e-3], [1.0, 1.0], [-1.0, -1.0]).transition(1e6) == 1)
+    assert np.all(
+        BalancedModes([1.0, 1.0], start=[-1.0, -1.0], imbalance=[2.0, 1e-3]).transition(1e6) == 1
+    )
 
 
 def test_modes_that_are_stuck_keep_their_sign_and_digits():
     """b² = a² and ρ = −a², which decays towards 0 as exp(−2t) and cannot pass it."""
-    found = BalancedModes(0.0, 1.0, -1e-2).modes([20.0, 30.0])
+    found = BalancedModes(1.0, start=-1e-2, imbalance=0.0).modes([20.0, 30.0])
     exact = [float(-1 / (101 * mpmath.exp(2 * t) - 1)) for t in (20, 30)]
     np.testing.assert_allclose(found, exact, rtol=1e-12)
 
 
 def test_gradients_at_a_vanishing_target():
     def value(target):
-        return BalancedModes(0.0, target, 0.09).modes(0.9)
+        return BalancedModes(target, start=0.09, imbalance=0.0).modes(0.9)
 
     with jax.enable_x64(True):
         slope = jax.grad(value)(0.0)
@@ -144,7 +147,10 @@ def test_gradients_at_a_vanishing_target():
 def test_modes_are_those_of_a_diagonal_network():
     """Its layers have a² − b² = ∓λ and ab = ρ; also the times, and what is left."""
     a, b, S = np.array([0.3, -0.1, 0.2]), np.array([0.5, 0.7, 0.2]), np.array([1.0, 1.0, -2.0])
-    modes, network = BalancedModes(b**2 - a**2, S, a * b, 0.5), DiagonalNetwork(a, b, S, 0.5)
+    modes, network = (
+        BalancedModes(S, start=a * b, imbalance=b**2 - a**2, learning_rate=0.5),
+        DiagonalNetwork(S, first=a, second=b, variance=0.5),
+    )
     for name in ("modes", "residual"):
         same = getattr(network, name)(TIMES)
         np.testing.assert_allclose(getattr(modes, name)(TIMES), same, rtol=1e-12)
@@ -282,7 +288,7 @@ def test_rate_and_time_are_one():
     slow = BalancedNetwork(sigma.T, *start, learning_rate=0.01)
     np.testing.assert_allclose(slow.product(100.0), solution.product(1.0), rtol=1e-12)
     power = np.sum(sigma**2) + 3.0
-    more = BalancedNetwork(sigma.T, *start, power).loss(1.0)
+    more = BalancedNetwork(sigma.T, *start, output_power=power).loss(1.0)
     assert more - solution.loss(1.0) == pytest.approx(1.5)
 
 
@@ -301,7 +307,7 @@ def test_aligned_networks_are_their_modes():
     first = np.eye(4, 3) * np.sqrt((root - lam) / 2)
     second = np.diag(np.sqrt((root + lam) / 2))
     product = BalancedNetwork(np.eye(3, 4) * s[:, None], first, second).product(TIMES)
-    modes = BalancedModes(lam, s, rho).modes(TIMES)
+    modes = BalancedModes(s, start=rho, imbalance=lam).modes(TIMES)
     np.testing.assert_allclose(np.diagonal(product, axis1=1, axis2=2), modes, rtol=1e-12)
 
 
@@ -321,9 +327,9 @@ GOOD = TwoLayerWeights(np.eye(2), 2 * np.eye(2))
         (lambda: BalancedNetwork(np.ones(2), *GOOD), ArgumentError, "`correlation` must have the shape"),
         (lambda: BalancedNetwork(np.eye(2), *GOOD, output_power=1.0), ArgumentError, "`output_power`"),
         (lambda: BalancedNetwork(np.full((2, 2), np.nan), *GOOD), ArgumentError, "`correlation"),
-        (lambda: BalancedModes(-np.inf, 1.0, 1.0), ArgumentError,
+        (lambda: BalancedModes(1.0, start=1.0, imbalance=-np.inf), ArgumentError,
          r"`imbalance` must be a finite .*-inf. The limit λ → ±∞ is `exponential_transition`"),
-        (lambda: BalancedModes(1.0, [1.0, 2.0], [1.0, 2.0, 3.0]), ArgumentError, "must have shapes"),
+        (lambda: BalancedModes(np.ones(2), start=np.ones(3), imbalance=1), ArgumentError, "must have shapes"),
         (lambda: jax.jit(lambda s: BalancedNetwork(s, *GOOD).loss(1.0))(jnp.eye(2)), ArgumentError,
          "must be known now"),
     ],

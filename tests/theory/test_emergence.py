@@ -35,7 +35,7 @@ def test_is_the_integrated_flow(S, share, rate):
 def test_is_a_diagonal_network_with_the_skills_as_inputs():
     model = Emergence(P, 2.0, 1e-3)
     root = np.sqrt(1e-3)
-    network = DiagonalNetwork(root, root, 2.0, P)
+    network = DiagonalNetwork(2.0, first=root, second=root, variance=P)
     np.testing.assert_allclose(model.strengths(TIMES), network.modes(TIMES), rtol=1e-11)
 
 

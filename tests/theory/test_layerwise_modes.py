@@ -19,7 +19,8 @@ MODES = st.tuples(WEIGHT, WEIGHT, TARGET)
 
 
 def diagonal(mode, variance=0.7):
-    return DiagonalNetwork(*mode, variance)
+    a, b, S = mode
+    return DiagonalNetwork(S, first=a, second=b, variance=variance)
 
 
 # ---- the diagonal network
@@ -47,7 +48,7 @@ def time_by_quadrature(a, b, S, end):
 )  # fmt: skip
 def test_product_against_quadrature(a, b, S, share):
     time = time_by_quadrature(a, b, S, share * S)
-    network = DiagonalNetwork(a, b, S)
+    network = DiagonalNetwork(S, first=a, second=b)
     assert network.modes(time) == pytest.approx(share * S, rel=1e-11)
     assert network.residual(time) == pytest.approx(
         (1 - share) * S, rel=3e-6 if share > 0.9999 else 1e-9
@@ -72,7 +73,7 @@ def test_many_starts_against_integration():
         velocity, (0, 4), np.concatenate([a, b]), "DOP853", times, rtol=1e-12, atol=1e-14
     )
     exact = exact.y.T.reshape(4, 2, 60)
-    network = DiagonalNetwork(a, b, S, v)
+    network = DiagonalNetwork(S, first=a, second=b, variance=v)
     np.testing.assert_allclose(np.stack(network.layers(times), 1), exact, rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(network.modes(times), exact.prod(1), rtol=1e-9, atol=1e-10)
     loss = (v * (S - exact.prod(1)) ** 2).sum(1) / 2
@@ -96,7 +97,7 @@ def test_digits_against_400_of_them():
             Y, Z = c + (s + (x - y) ** 2 / 2) * d, c + ((x + y) ** 2 / 2 - s) * d
             product = ((x + y) ** 2 * Y / Z - (x - y) ** 2 * Z / Y) / 4
             K[i], exact[:, i] = float(k), (float(product), float((s - x * y) / (Y * Z)))
-    network = DiagonalNetwork(a, b, S)
+    network = DiagonalNetwork(S, first=a, second=b)
     found = np.array([[f(t[i])[i] for i in range(N)] for f in (network.modes, network.residual)])
     condition = 1 + K * t
     assert np.all(np.abs(found[1] - exact[1]) <= 8 * eps * condition * np.abs(exact[1]))
@@ -154,37 +155,41 @@ def test_the_loss_falls_and_the_limit_is_reached(mode):
 
 
 def test_modes_that_are_stuck():
-    network = DiagonalNetwork([0.5, 0.0, 0.5, 0.5], [-0.5, 0.0, 0.5, -0.5], [1.0, 1.0, -1.0, -1.0])
+    network = DiagonalNetwork(
+        [1.0, 1.0, -1.0, -1.0], first=[0.5, 0.0, 0.5, 0.5], second=[-0.5, 0.0, 0.5, -0.5]
+    )
     np.testing.assert_array_equal(network.limit(), [0, 0, 0, -1])
     np.testing.assert_allclose(network.modes(1e6), [0, 0, 0, -1], atol=1e-15)
     found = network.saturation_time(0.5)
     assert found.status.tolist() == [Status.NEVER] * 3 + [Status.REACHED]
     assert np.all(np.isinf(found.time[:3]))
     assert network.stages().order.tolist() == [3]
-    np.testing.assert_array_equal(DiagonalNetwork(0.3, 0.4, 1.0, 0.0).limit(), 0.3 * 0.4)
+    np.testing.assert_array_equal(
+        DiagonalNetwork(1.0, first=0.3, second=0.4, variance=0.0).limit(), 0.3 * 0.4
+    )
 
 
 def test_late_residuals_keep_their_digits():
-    network = DiagonalNetwork(0.5, 0.5, 1.0)
+    network = DiagonalNetwork(1.0, first=0.5, second=0.5)
     assert network.residual(50.0) == pytest.approx(3 * np.exp(-100), rel=1e-12)
     assert network.loss(150.0) == pytest.approx(4.5 * np.exp(-600), rel=1e-11)
 
 
 def test_targets_of_zero():
-    network = DiagonalNetwork([0.5, 0.5], [0.5, 0.2], 0.0)
+    network = DiagonalNetwork(0.0, first=[0.5, 0.5], second=[0.5, 0.2])
     np.testing.assert_allclose(network.modes(3.0)[0], 0.25 / (1 + 2 * 0.25 * 3), rtol=1e-14)
     np.testing.assert_array_equal(network.limit(), [0, 0])
     with pytest.raises(AssumptionError, match="needs targets other than 0; 1 of 1 are 0"):
         network.saturation_time()
     # under a trace there is nobody to raise to
-    found = jax.jit(lambda S: DiagonalNetwork(0.5, 0.5, S).saturation_time(0.5))(0.0)
+    found = jax.jit(lambda S: DiagonalNetwork(S, first=0.5, second=0.5).saturation_time(0.5))(0.0)
     assert int(found.status) == Status.INVALID
     assert np.isnan(found.time)
 
 
 def test_gradients_where_formulas_branch():
     def values(x, b):
-        network = DiagonalNetwork(x[0], b, x[1])
+        network = DiagonalNetwork(x[1], first=x[0], second=b)
         return network.modes(0.7), network.residual(0.7)
 
     with jax.enable_x64(True):
@@ -203,7 +208,7 @@ def test_gradients_where_formulas_branch():
 
 
 def test_modes_have_any_shape():
-    network = DiagonalNetwork(np.full((2, 1), 0.1), 0.2, np.array([1.0, 2.0, -1.0]))
+    network = DiagonalNetwork(np.array([1.0, 2.0, -1.0]), first=np.full((2, 1), 0.1), second=0.2)
     assert network.shape == (2, 3)
     assert network.modes([[0.0, 1.0]]).shape == (1, 2, 2, 3)
     assert network.loss([0.0, 1.0]).shape == (2,)
@@ -212,11 +217,11 @@ def test_modes_have_any_shape():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [((1e-200, 1e-200, 1.0), "`first and second` must be zero or at least 1e-150 in size, got 1e-200"),
-     ((1e200, 1.0, 1.0), "`first` must be at most 1e\\+100 in size, got 1e\\+200"),
-     ((1.0, np.nan, 1.0), "`second` must be a finite real number"),
+    [((1.0, 1e-200, 1e-200), "`first and second` must be zero or at least 1e-150 in size, got 1e-200"),
+     ((1.0, 1e200, 1.0), "`first` must be at most 1e\\+100 in size, got 1e\\+200"),
+     ((1.0, 1.0, np.nan), "`second` must be a finite real number"),
      ((1.0, 1.0, 1.0, -1.0), "`variance` must be a finite real number ≥ 0"),
-     (([1.0, 2.0], 1.0, [1.0, 1.0, 1.0]), "shapes that broadcast")],
+     (([1.0, 1.0, 1.0], [1.0, 2.0], 1.0), "shapes that broadcast")],
 )  # fmt: skip
 def test_bad_diagonal_networks(arguments, message):
     with pytest.raises(ArgumentError, match=message):
@@ -226,7 +231,7 @@ def test_bad_diagonal_networks(arguments, message):
 @pytest.mark.parametrize("share", [0, 1, -0.5, 1.5, np.nan, "a", None, [0.1, 0.2]])
 def test_bad_shares(share):
     for solution in (
-        DiagonalNetwork(0.1, 0.1, 1.0),
+        DiagonalNetwork(1.0, first=0.1, second=0.1),
         LinearModes(1.0),
         LinearNetworkModes([[1.0]], 0.1),
     ):
@@ -265,7 +270,9 @@ def test_linear_saturation_times():
 
 def test_stages_of_sigmoids_separate_as_their_rates_and_start_say():
     for start in (1e-2, 1e-3, 1e-6, 1e-12):
-        network = DiagonalNetwork(start**0.5, start**0.5, 1.0, [0.1, 0.5, 0.2])
+        network = DiagonalNetwork(
+            1.0, first=start**0.5, second=start**0.5, variance=[0.1, 0.5, 0.2]
+        )
         found, ell = network.stages(), np.log(1 / start - 1)
         assert found.order.tolist() == [1, 2, 0]
         ratio = (ell - np.log(9)) / (ell + np.log(9))
@@ -306,15 +313,17 @@ def test_bad_stages(bounds, message):
 
 def test_saturation_times_of_tiny_and_of_nearly_opposite_weights():
     # at 500 digits; products of two tiny squares are too small for a float
-    tiny = DiagonalNetwork(1e-100, 0.3e-100, -2.0, 0.01).saturation_time(1e-9)
+    tiny = DiagonalNetwork(-2.0, first=1e-100, second=0.3e-100, variance=0.01).saturation_time(1e-9)
     assert tiny.status == Status.REACHED
     assert tiny.time == pytest.approx(11064.6636048105, rel=1e-13)
     # at 500 digits; the way through zero is nearly all of it
-    opposite = DiagonalNetwork(1e-3, -0.001000000001, 1e-6, 0.01).saturation_time(1e-9)
+    opposite = DiagonalNetwork(
+        1e-6, first=1e-3, second=-0.001000000001, variance=0.01
+    ).saturation_time(1e-9)
     assert opposite.time == pytest.approx(1080231971.5923938, rel=1e-12)
 
 
 def test_layers_that_are_stuck_decay_to_the_smallest_numbers():
-    a, b = DiagonalNetwork(1e-100, -1e-100, 40.0, 0.01).layers(1000.0)
+    a, b = DiagonalNetwork(40.0, first=1e-100, second=-1e-100, variance=0.01).layers(1000.0)
     assert a == pytest.approx(1e-100 * np.exp(-400.0), rel=1e-12)
     assert b == -a

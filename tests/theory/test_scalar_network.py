@@ -36,7 +36,7 @@ def integrated(a, b, S, Z, times):
 @settings(max_examples=25, deadline=None)
 @given(WEIGHTS, WEIGHTS, TARGETS, SCALES)
 def test_is_the_integrated_flow(a, b, S, Z):
-    network = ScalarNetwork(a, b, S, Z)
+    network = ScalarNetwork(S, first=a, second=b, normalisation=Z)
     A, B = integrated(a, b, S, Z, TIMES)
     theta = np.sum(A * B, axis=1) / Z
     for found, exact in (
@@ -56,7 +56,7 @@ def test_is_the_integrated_flow(a, b, S, Z):
 @pytest.mark.parametrize("share", [0.0, 1e-9, 0.7, 1.3, 8.0])
 def test_digits_of_tiny_weights_and_long_times(scale, target, share):
     a, b = np.array([1.0, -0.4]) * scale, np.array([0.5, 0.4000001]) * scale
-    network = ScalarNetwork(a, b, target)
+    network = ScalarNetwork(target, first=a, second=b)
     with mp.workdps(700):
         S, sa, sb = (
             mp.mpf(target),
@@ -88,7 +88,7 @@ def test_digits_of_tiny_weights_and_long_times(scale, target, share):
 @settings(max_examples=30, deadline=None)
 @given(WEIGHTS, WEIGHTS, TARGETS, SCALES)
 def test_what_is_conserved(a, b, S, Z):
-    network = ScalarNetwork(a, b, S, Z)
+    network = ScalarNetwork(S, first=a, second=b, normalisation=Z)
     A, B = network.layers(TIMES)
     np.testing.assert_allclose(A**2 - B**2, np.tile(a**2 - b**2, (4, 1)), atol=1e-11)
     spread, theta = network.spread(TIMES), network.output(TIMES)
@@ -100,29 +100,29 @@ def test_what_is_conserved(a, b, S, Z):
 @settings(max_examples=30, deadline=None)
 @given(WEIGHTS, WEIGHTS, TARGETS, st.floats(0, 2), st.floats(0, 2))
 def test_two_times_in_a_row(a, b, S, first, second):
-    network = ScalarNetwork(a, b, S)
+    network = ScalarNetwork(S, first=a, second=b)
     A, B = network.layers(first)
     A, B = np.where(abs(A) < 1e-140, 0, A), np.where(abs(B) < 1e-140, 0, B)
-    later = ScalarNetwork(A, B, S).layers(second)
+    later = ScalarNetwork(S, first=A, second=B).layers(second)
     np.testing.assert_allclose(later, network.layers(first + second), rtol=1e-9, atol=1e-9)
 
 
 @settings(max_examples=30, deadline=None)
 @given(WEIGHTS, WEIGHTS, TARGETS, SCALES)
 def test_symmetries(a, b, S, Z):
-    network = ScalarNetwork(a, b, S, Z)
-    mirrored = ScalarNetwork(a, -b, -S, Z)
+    network = ScalarNetwork(S, first=a, second=b, normalisation=Z)
+    mirrored = ScalarNetwork(-S, first=a, second=-b, normalisation=Z)
     np.testing.assert_allclose(
         mirrored.output(TIMES), -network.output(TIMES), rtol=1e-12, atol=1e-14
     )
     # Z only counts time, up to a common scale of the weights
-    rescaled = ScalarNetwork(a / np.sqrt(Z), b / np.sqrt(Z), S)
+    rescaled = ScalarNetwork(S, first=a / np.sqrt(Z), second=b / np.sqrt(Z))
     np.testing.assert_allclose(
         rescaled.output(TIMES), network.output(TIMES * Z), rtol=1e-10, atol=1e-12
     )
     order = [2, 0, 1]
     np.testing.assert_allclose(
-        ScalarNetwork(a[order], b[order], S, Z).features(1.0),
+        ScalarNetwork(S, first=a[order], second=b[order], normalisation=Z).features(1.0),
         network.features(1.0)[order],
         atol=1e-12,
     )
@@ -131,7 +131,7 @@ def test_symmetries(a, b, S, Z):
 @settings(max_examples=30, deadline=None)
 @given(WEIGHTS, WEIGHTS, TARGETS)
 def test_growth_and_loss_are_monotone(a, b, S):
-    network = ScalarNetwork(a, b, S)
+    network = ScalarNetwork(S, first=a, second=b)
     times = np.linspace(0, 5, 30)
     gamma, loss = network.growth(times), network.loss(times)
     direction = np.sign(S - network.initial_output)
@@ -145,7 +145,7 @@ def test_growth_and_loss_are_monotone(a, b, S):
 def test_modes_and_features_add_up_to_the_output(a, b, S):
     if S == 0:
         return
-    network = ScalarNetwork(a, b, S)
+    network = ScalarNetwork(S, first=a, second=b)
     theta = network.output(TIMES)
     np.testing.assert_allclose(np.sum(network.features(TIMES), axis=1), theta, atol=1e-10)
     silent = np.sum(np.where(a * b == 0, network.features(TIMES), 0), axis=1)
@@ -156,7 +156,7 @@ def test_modes_and_features_add_up_to_the_output(a, b, S):
 @settings(max_examples=40, deadline=None)
 @given(WEIGHTS, WEIGHTS, TARGETS, SCALES, st.floats(1e-6, 1 - 1e-6))
 def test_saturation_time_inverts_the_output(a, b, S, Z, share):
-    network = ScalarNetwork(a, b, S, Z)
+    network = ScalarNetwork(S, first=a, second=b, normalisation=Z)
     start = float(network.initial_output)
     if abs(S) < 1e-3 or abs(start - S) < 1e-3:
         return
@@ -170,7 +170,7 @@ def test_saturation_time_inverts_the_output(a, b, S, Z, share):
 
 
 def test_saturation_times_keep_their_digits_early_and_late():
-    network = ScalarNetwork([0.25, -0.5], [0.5, 0.25], 1.0)
+    network = ScalarNetwork(1.0, first=[0.25, -0.5], second=[0.5, 0.25])
     assert network.initial_output == 0
     rate = 2 * network.initial_spread
     assert network.saturation_time(1e-12).time == pytest.approx(1e-12 / rate, rel=1e-11)
@@ -180,9 +180,9 @@ def test_saturation_times_keep_their_digits_early_and_late():
 
 
 def test_status_of_times():
-    at_target = ScalarNetwork([1.0], [1.0], 1.0).saturation_time(0.5)
+    at_target = ScalarNetwork(1.0, first=[1.0], second=[1.0]).saturation_time(0.5)
     assert (float(at_target.time), int(at_target.status)) == (0.0, Status.AT_START)
-    stuck = ScalarNetwork([1.0, 0.5], [-1.0, -0.5], 1.0)
+    stuck = ScalarNetwork(1.0, first=[1.0, 0.5], second=[-1.0, -0.5])
     assert stuck.limit() == 0
     assert stuck.final_growth == np.inf
     np.testing.assert_array_equal(stuck.saturation_time([0.1, 0.9]).status, [Status.NEVER] * 2)
@@ -192,20 +192,22 @@ def test_status_of_times():
 
 def test_weights_that_cannot_grow_decay_beyond_the_range_of_growth():
     a = np.array([1e-8, 3e-8])
-    stuck = ScalarNetwork(a, -a, target=50.0)  # e^{−50t}, while γ = e^{100t} overflows at t = 7.1
+    stuck = ScalarNetwork(
+        50.0, first=a, second=-a
+    )  # e^{−50t}, while γ = e^{100t} overflows at t = 7.1
     np.testing.assert_allclose(stuck.layers(10.0)[0], a * np.exp(-500.0), rtol=1e-12)
     np.testing.assert_allclose(stuck.layers(10.0)[1], -a * np.exp(-500.0), rtol=1e-12)
-    mirrored = ScalarNetwork(a, a, target=-50.0)
+    mirrored = ScalarNetwork(-50.0, first=a, second=a)
     np.testing.assert_allclose(mirrored.layers(10.0)[0], a * np.exp(-500.0), rtol=1e-12)
 
 
 def test_the_outputs_inflection_keeps_its_digits_far_from_the_start():
     # from far below 0 nearly the whole way is covered when the curve bends over: θ there, without the share
-    network = ScalarNetwork([1e-3, 1e3], [1e-3, -1e3], target=3.0)
+    network = ScalarNetwork(3.0, first=[1e-3, 1e3], second=[1e-3, -1e3])
     A, B, S = 2 * 1e-6, 2 * 1e6, 3.0
     found = network.output_inflection_time()
     assert found.status == Status.NEVER  # S² < 8AB
-    network = ScalarNetwork([1e-4, 1e3], [1e-4, -1e3], target=3.0)
+    network = ScalarNetwork(3.0, first=[1e-4, 1e3], second=[1e-4, -1e3])
     A, level = 2 * 1e-8, (S + np.sqrt(S**2 - 8 * 0.04)) / 4
     with mp.workdps(50):
         root, gamma = (
@@ -217,13 +219,15 @@ def test_the_outputs_inflection_keeps_its_digits_far_from_the_start():
 
 
 def test_the_outputs_inflection_where_its_two_levels_meet():
-    network = ScalarNetwork([1.5, 0.5], [-0.5, 0.5], target=4.0)  # A, B, S = 1, 2, 4: S² = 8AB
+    network = ScalarNetwork(
+        4.0, first=[1.5, 0.5], second=[-0.5, 0.5]
+    )  # A, B, S = 1, 2, 4: S² = 8AB
     found = network.output_inflection_time()
     np.testing.assert_allclose(network.output(found.time), 1.0, rtol=1e-13)
 
 
 def test_without_target_balanced_weights_decay_like_one_over_time():
-    network = ScalarNetwork([1.0, 2.0], [1.0, 2.0], 0.0)
+    network = ScalarNetwork(0.0, first=[1.0, 2.0], second=[1.0, 2.0])
     times = np.array([0.0, 1.0, 1e3, 1e9])
     np.testing.assert_allclose(network.output(times), 5 / (1 + 10 * times), rtol=1e-13)
     with pytest.raises(AssumptionError, match="A share of the target needs targets other than 0"):
@@ -234,7 +238,7 @@ def test_without_target_balanced_weights_decay_like_one_over_time():
 @settings(max_examples=40, deadline=None)
 @given(WEIGHTS, WEIGHTS, TARGETS)
 def test_inflections_are_where_second_derivatives_change_sign(a, b, S):
-    network = ScalarNetwork(a, b, S)
+    network = ScalarNetwork(S, first=a, second=b)
     for found, curve in (
         (network.inflection_time(), network.growth),
         (network.output_inflection_time(), network.output),
@@ -252,7 +256,7 @@ def test_inflections_are_where_second_derivatives_change_sign(a, b, S):
 @settings(max_examples=40, deadline=None)
 @given(WEIGHTS, WEIGHTS, TARGETS)
 def test_concave_growth(a, b, S):
-    network = ScalarNetwork(a, b, S)
+    network = ScalarNetwork(S, first=a, second=b)
     bends = np.diff(network.growth(np.linspace(0, 3, 40)), 2)
     tolerance = 1e-12 * network.growth(3.0)
     if network.is_concave:
@@ -265,7 +269,7 @@ def test_concave_growth(a, b, S):
 @settings(max_examples=40, deadline=None)
 @given(WEIGHTS, WEIGHTS, st.floats(0.01, 3))
 def test_the_ratio_bounds_the_growth(a, b, S):
-    network = ScalarNetwork(a, b, S)
+    network = ScalarNetwork(S, first=a, second=b)
     spread, start = float(network.initial_spread), float(network.initial_output)
     if spread**2 - start**2 < 1e-6:
         return
@@ -279,7 +283,7 @@ def test_target_downscaling_is_lazy():
     times = np.array([0.1, 0.5, 2.0])
     gaps = []
     for S in (1e-1, 1e-2, 1e-3):
-        network = ScalarNetwork([1.0, 1.0], [1.0, -1.0], S)
+        network = ScalarNetwork(S, first=[1.0, 1.0], second=[1.0, -1.0])
         np.testing.assert_allclose(
             network.lazy_output(times) / S, 1 - np.exp(-4 * times), rtol=1e-12
         )
@@ -293,7 +297,7 @@ def test_ntk_limit_is_lazy():
     movement = []
     for p in (100, 10_000):
         a, b = rng.standard_normal((2, 64, p))
-        network = ScalarNetwork(a, b, 1.0, np.sqrt(p))
+        network = ScalarNetwork(1.0, first=a, second=b, normalisation=np.sqrt(p))
         gap = np.abs(network.output(0.5) - network.lazy_output(0.5))
         assert np.mean(gap) < 1.5 / np.sqrt(p)
         assert np.mean(2 * network.initial_spread) / np.sqrt(p) == pytest.approx(2, rel=0.05)
@@ -307,11 +311,11 @@ def test_many_networks_at_once():
     rng = np.random.default_rng(1)
     a, b = rng.standard_normal((2, 4, 3))
     targets = np.array([0.5, -1.0, 2.0, 0.1])
-    together = ScalarNetwork(a, b, targets, 2.0)
+    together = ScalarNetwork(targets, first=a, second=b, normalisation=2.0)
     table = together.features(TIMES[:, None])
     assert table.shape == (4, 4, 3)
     for i in range(4):
-        alone = ScalarNetwork(a[i], b[i], targets[i], 2.0)
+        alone = ScalarNetwork(targets[i], first=a[i], second=b[i], normalisation=2.0)
         np.testing.assert_allclose(table[:, i], alone.features(TIMES), rtol=1e-12)
         assert together.final_growth[i] == pytest.approx(alone.final_growth, rel=1e-14)
 
@@ -320,7 +324,7 @@ def test_many_networks_at_once():
 @pytest.mark.parametrize("method", ["output", "loss"])
 def test_gradients_at_a_vanishing_target(start, method):
     def value(S):
-        return getattr(ScalarNetwork(*start, S), method)(1.0)
+        return getattr(ScalarNetwork(S, *start), method)(1.0)
 
     with jax.enable_x64(True):
         slope = jax.grad(value)(0.0)
@@ -342,11 +346,11 @@ def test_gradients_at_a_vanishing_target(start, method):
 )  # fmt: skip
 def test_bad_input(arguments, message):
     with pytest.raises(ArgumentError, match=message):
-        ScalarNetwork(**{"first": [1.0, 2.0], "second": [1.0, 0.5], "target": 1.0} | arguments)
+        ScalarNetwork(**{"target": 1.0, "first": [1.0, 2.0], "second": [1.0, 0.5]} | arguments)
 
 
 def test_bad_arguments_of_methods():
-    network = ScalarNetwork(np.ones((3, 2)), np.ones((3, 2)), 0.0)
+    network = ScalarNetwork(0.0, first=np.ones((3, 2)), second=np.ones((3, 2)))
     with pytest.raises(
         ArgumentError, match=r"`target` must not be 0 here, got 0\.0\. Without a target the"
     ):
@@ -357,7 +361,7 @@ def test_bad_arguments_of_methods():
         ArgumentError, match=r"`time` must have a shape that broadcasts against \(3,\)"
     ):
         network.output([1.0, 2.0])
-    network = ScalarNetwork(np.ones((3, 2)), np.ones((3, 2)), 1.0)
+    network = ScalarNetwork(1.0, first=np.ones((3, 2)), second=np.ones((3, 2)))
     for share in (0.0, 1.0, np.nan):
         with pytest.raises(ArgumentError, match="`share` must be"):
             network.saturation_time(share)

@@ -25,7 +25,7 @@ class Survival(NamedTuple):
 
 @untraced
 def feature_survival(
-    group: Group, starts: Any, num_samples: int, *, activation: Any = "quadratic", seeds: Any = range(8),
+    group: Group, num_samples: int, starts: Any, *, activation: Any = "quadratic", seeds: Any = range(8),
     tolerance: float = 1e-4, max_steps: int = 2000, context: Context | None = None,
 ) -> Survival:  # fmt: skip
     """Ascends from given features on the energy of random subsets of a group's products.
@@ -35,8 +35,8 @@ def feature_survival(
 
     Args:
         group: the group.
-        starts: nodes, shape (starts, 2M), real or complex.
         num_samples: how many of the M² products are kept, drawn without replacement.
+        starts: nodes, shape (starts, 2M), real or complex.
         activation: a name of `models.activation`, or a function.
         seeds: one subset for each.
         tolerance: as for `energy_ascent`.
@@ -52,7 +52,7 @@ def feature_survival(
         >>> from lazyrich.simulate import feature_survival
         >>> u = np.cos(2 * np.pi * np.arange(11) / 11)
         >>> node = np.concatenate([u, u])[None]
-        >>> [feature_survival(cyclic(11), node, n).survived.mean().item() for n in (30, 110)]
+        >>> [feature_survival(cyclic(11), n, node).survived.mean().item() for n in (30, 110)]
         [0.0, 1.0]
     """
     if not isinstance(group, Group):

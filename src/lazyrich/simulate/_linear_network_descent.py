@@ -31,10 +31,10 @@ class LinearNetworkRuns(NamedTuple):
 
 @untraced
 def linear_network_descent(
+    correlation: Any,
+    covariance: Any,
     first: Any,
     second: Any,
-    covariance: Any,
-    correlation: Any,
     steps: Any,
     *,
     learning_rate: float,
@@ -53,10 +53,10 @@ def linear_network_descent(
     (`quantities.linear_kernel_distance`).
 
     Args:
-        first: $W_1$ at the start, shape (..., inputs, units).
-        second: $W_2$ at the start, shape (..., units, outputs).
+        correlation: $\Sigma_{yx}$, shape (..., outputs, inputs).
         covariance: $\Sigma_{xx}$, shape (..., inputs, inputs), leading axes that broadcast.
-        correlation: $\Sigma_{yx}$, shape (..., outputs, inputs), likewise.
+        first: $W_1$ at the start, shape (..., inputs, units), likewise.
+        second: $W_2$ at the start, shape (..., units, outputs), likewise.
         steps: numbers of steps at which to record, whole, from 0 to 2³¹ − 1, increasing.
         learning_rate: η > 0.
         output_power: mean of $\lVert y\rVert^2$, leading axes that broadcast; without it the best loss is 0.
@@ -74,7 +74,9 @@ def linear_network_descent(
         >>> from lazyrich import models, simulate, tasks
         >>> data = tasks.RandomRegression(10, 2, 2).moments(jax.random.key(0))
         >>> start = models.balanced_weights(jax.random.key(1), 2, 2, 2, imbalance=[0.0, 9.0])
-        >>> runs = simulate.linear_network_descent(*start, *data[:2], [0, 1000], learning_rate=0.01)
+        >>> runs = simulate.linear_network_descent(
+        ...     data.correlation, data.covariance, *start, [0, 1000], learning_rate=0.01
+        ... )
         >>> runs.kernel_distance.shape, bool(runs.kernel_distance[0, 1] > runs.kernel_distance[1, 1])
         ((2, 2), True)
     """

@@ -34,7 +34,7 @@ class AscentMatrix(NamedTuple):
 
     Example:
         >>> from lazyrich.theory import ascent_matrix
-        >>> ascent_matrix([1.0], [[1.0], [-2.0]], [[1.0], [0.0]], "relu").factor
+        >>> ascent_matrix([[1.0], [-2.0]], [[1.0], [0.0]], [1.0], "relu").factor
         1.0
     """
 
@@ -42,14 +42,14 @@ class AscentMatrix(NamedTuple):
     factor: float
 
 
-def ascent_matrix(weights: Any, inputs: Any, targets: Any, activation: Any) -> AscentMatrix:
+def ascent_matrix(inputs: Any, targets: Any, weights: Any, activation: Any) -> AscentMatrix:
     r"""The positive matrix A(w) along which a node with a homogeneous activation grows.
 
     $$ A(w) = X^\top D\tilde Y\tilde Y^\top D X, \qquad D = \operatorname{diag}\sigma'(Xw), \qquad
        \nabla\mathcal{E}(w) = C A(w) w, \qquad \sigma(x) = C\sigma'(x)x $$
 
     Symbols:
-        $w$ → `weights`, $X$ → `inputs`, $Y$ → `targets`, $\sigma$ → `activation`.
+        $X$ → `inputs`, $Y$ → `targets`, $w$ → `weights`, $\sigma$ → `activation`.
 
     Source:
         li2, Sec. 5.3, after Theorem 8. A has degree 2p − 2 in w for an activation of degree p: 0 for ReLU,
@@ -66,9 +66,9 @@ def ascent_matrix(weights: Any, inputs: Any, targets: Any, activation: Any) -> A
         `tests/theory/test_ascent_matrix.py`, against automatic differentiation of the energy.
 
     Args:
-        weights: a node, shape (inputs,).
         inputs: shape (samples, inputs).
         targets: shape (samples, outputs), centred here.
+        weights: a node, shape (inputs,).
         activation: a name of `models.activation`, or a function.
 
     Returns:
@@ -76,14 +76,14 @@ def ascent_matrix(weights: Any, inputs: Any, targets: Any, activation: Any) -> A
 
     Example:
         >>> from lazyrich.theory import ascent_matrix
-        >>> found = ascent_matrix([1.0, 0.5], [[1.0, 0.0], [0.0, 1.0]], [[1.0], [0.0]], "quadratic")
+        >>> found = ascent_matrix([[1.0, 0.0], [0.0, 1.0]], [[1.0], [0.0]], [1.0, 0.5], "quadratic")
         >>> found.matrix, found.factor
         (array([[ 1.  , -0.5 ],
                [-0.5 ,  0.25]]), 0.5)
     """
-    w = moderate("weights", weights, advice="Pass one node, shape (inputs,).")
     X = moderate("inputs", inputs, advice="Pass inputs without NaN.")
     Y = moderate("targets", targets, advice="Pass targets without NaN.")
+    w = moderate("weights", weights, advice="Pass one node, shape (inputs,).")
     if np.ndim(X) != 2 or np.shape(w) != np.shape(X)[1:]:
         raise argument_error(
             "weights", f"have the shape {np.shape(X)[1:]} to fit `inputs`", np.shape(w)

@@ -49,33 +49,33 @@ class BalancedModes(ModeSolution):
         checks `layerwise/thm-f2`, `layerwise/eq69`, `layerwise/eq70`; `tests/theory/test_balanced.py`.
 
     Args:
-        imbalance: λ, any shape. For λ → ±∞ a mode is at its target at once; how it gets there, at a given
-            $\lvert\lambda\rvert t$, is `exponential_transition`.
         target: singular values of the correlation of inputs and outputs, any shape; they may have either
             sign.
         start: singular values of $W_1W_2$ at the start, likewise.
+        imbalance: λ, any shape. For λ → ±∞ a mode is at its target at once; how it gets there, at a given
+            $\lvert\lambda\rvert t$, is `exponential_transition`.
         learning_rate: η > 0; time is then counted in steps. With 1, the default, time is learning rate ×
             step. All four broadcast; their common shape is that of the modes.
 
     Example:
         >>> from lazyrich.theory import BalancedModes
-        >>> modes = BalancedModes(imbalance=[0.0, 2.0], target=1.0, start=0.01)
+        >>> modes = BalancedModes(target=1.0, start=0.01, imbalance=[0.0, 2.0])
         >>> modes.transition(2.0).round(4)
         array([0.349 , 0.9943])
     """
 
-    imbalance: Any
     target: Any
     start: Any
+    imbalance: Any
     learning_rate: Any
 
-    def __init__(self, imbalance: Any, target: Any, start: Any, learning_rate: Any = 1.0):
+    def __init__(self, target: Any, start: Any, imbalance: Any, learning_rate: Any = 1.0):
+        self.target = real("target", target, advice="Pass singular values of the correlation.")
+        self.start = real("start", start, advice="Pass singular values of the first product.")
         self.imbalance = real(
             "imbalance", imbalance,
             advice="The limit λ → ±∞ is `exponential_transition` at any finite λ, a function of |λ|t.",
         )  # fmt: skip
-        self.target = real("target", target, advice="Pass singular values of the correlation.")
-        self.start = real("start", start, advice="Pass singular values of the first product.")
         self.learning_rate = learning_rate_of(learning_rate)
         check_broadcast(self)
 

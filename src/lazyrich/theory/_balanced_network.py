@@ -66,9 +66,9 @@ class BalancedNetwork(Solution):
         correlation: $\mathbb{E}[yx^\top]$, shape (outputs, inputs).
         first: $W_1$ at the start, shape (inputs, units).
         second: $W_2$ at the start, shape (units, outputs).
+        covariance: $\mathbb{E}[xx^\top]$, if it is to be checked that inputs are whitened.
         output_power: mean squared norm of the outputs; without it the least that fits,
             $\lVert\Sigma\rVert^2$, so that the best loss is 0.
-        covariance: $\mathbb{E}[xx^\top]$, if it is to be checked that inputs are whitened.
         learning_rate: η > 0; time is then counted in steps. With 1, the default, time is
             learning rate × step.
         tolerance: largest residual of the balance, and deviation of the covariance from 1, that counts as
@@ -100,8 +100,8 @@ class BalancedNetwork(Solution):
         correlation: Any,
         first: Any,
         second: Any,
-        output_power: Any = None,
         covariance: Any = None,
+        output_power: Any = None,
         learning_rate: Any = 1.0,
         *,
         tolerance: float = 1e-8,

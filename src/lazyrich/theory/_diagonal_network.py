@@ -37,7 +37,7 @@ class DiagonalNetwork(ModeSolution):
     $a_0 = b_0$ if the target is negative.
 
     Symbols:
-        $a(0)$ → `first`, $b(0)$ → `second`, $S_i$ → `target`, $E[x_i^2]$ → `variance`, $\eta$ →
+        $S_i$ → `target`, $a(0)$ → `first`, $b(0)$ → `second`, $E[x_i^2]$ → `variance`, $\eta$ →
         `learning_rate`, $t$ → `time`.
 
     Source:
@@ -57,34 +57,34 @@ class DiagonalNetwork(ModeSolution):
         `tests/theory/test_layerwise_modes.py`.
 
     Args:
+        target: S, any shape, of either sign or zero.
         first: a(0), any shape.
         second: b(0), any shape.
-        target: S, any shape, of either sign or zero.
         variance: E[x²] ≥ 0, any shape.
         learning_rate: η > 0; time is then counted in steps. With 1, the default, time is learning rate ×
             step. All five broadcast; their common shape is that of the modes.
 
     Example:
         >>> from lazyrich.theory import DiagonalNetwork
-        >>> network = DiagonalNetwork(first=0.01, second=0.01, target=1.0, variance=[0.5, 0.2, 0.1])
+        >>> network = DiagonalNetwork(target=1.0, first=0.01, second=0.01, variance=[0.5, 0.2, 0.1])
         >>> network.modes(20.0).round(3)
         array([1.   , 0.23 , 0.005])
         >>> network.saturation_time(0.9).time.round(2)
         array([11.41, 28.52, 57.04])
     """
 
+    target: Any
     first: Any
     second: Any
-    target: Any
     variance: Any
     learning_rate: Any
 
     def __init__(
-        self, first: Any, second: Any, target: Any, variance: Any = 1.0, learning_rate: Any = 1.0
+        self, target: Any, first: Any, second: Any, variance: Any = 1.0, learning_rate: Any = 1.0
     ):
+        self.target = real("target", target, advice="Pass e.g. 1.0.")
         self.first = real("first", first, advice="Pass the weights at time 0.")
         self.second = real("second", second, advice="Pass the weights at time 0.")
-        self.target = real("target", target, advice="Pass e.g. 1.0.")
         self.variance = real("variance", variance, at_least=0, advice="Use e.g. 1.")
         self.learning_rate = learning_rate_of(learning_rate)
         check_broadcast(self)

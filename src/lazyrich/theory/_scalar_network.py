@@ -38,7 +38,7 @@ class ScalarNetwork(Solution):
     where target and first output are small beside $\Sigma_0$.
 
     Symbols:
-        $a_i$ → `first`, $b_i$ → `second`, $S$ → `target`, $Z$ → `normalisation`, $\eta$ → `learning_rate`,
+        $S$ → `target`, $a_i$ → `first`, $b_i$ → `second`, $Z$ → `normalisation`, $\eta$ → `learning_rate`,
         $t$ → `time`, $\theta$ → `output`, $\Delta\theta$ → `spread`, $\gamma$ → `growth`, $\gamma_+$ →
         `final_growth`, $S_0$ → `initial_output`, $\Sigma_0$ → `initial_spread`.
 
@@ -62,9 +62,9 @@ class ScalarNetwork(Solution):
         `layerwise/remark-h2`, `layerwise/remark-h3`; `tests/theory/test_scalar_network.py`.
 
     Args:
+        target: S, of a shape that broadcasts with the leading one of the layers.
         first: $a_i(0)$, shape (..., features).
         second: $b_i(0)$, of the same shape.
-        target: S, of a shape that broadcasts with the leading one.
         normalisation: Z > 0, likewise; $\sqrt{\text{features}}$ for the NTK parametrisation.
         learning_rate: η > 0, likewise; time is then counted in steps. With 1, the default, time is
             learning rate × step.
@@ -72,7 +72,7 @@ class ScalarNetwork(Solution):
     Example:
         >>> import numpy as np
         >>> from lazyrich.theory import ScalarNetwork
-        >>> rich = ScalarNetwork(first=[0.1, 0.1], second=[0.1, -0.1], target=1.0)
+        >>> rich = ScalarNetwork(target=1.0, first=[0.1, 0.1], second=[0.1, -0.1])
         >>> rich.features([0.0, 2.0, 20.0]).round(3)
         array([[ 0.01 , -0.01 ],
                [ 0.358, -0.   ],
@@ -81,23 +81,23 @@ class ScalarNetwork(Solution):
         (np.float64(0.02), np.float64(100.01))
     """
 
+    target: Any
     first: Any
     second: Any
-    target: Any
     normalisation: Any
     learning_rate: Any
 
     def __init__(
         self,
+        target: Any,
         first: Any,
         second: Any,
-        target: Any,
         normalisation: Any = 1.0,
         learning_rate: Any = 1.0,
     ):
+        self.target = real("target", target, advice="Pass a number such as 1.0.")
         self.first = real("first", first, advice="Pass the first layer, shape (features,).")
         self.second = real("second", second, advice="Pass the second layer, shape (features,).")
-        self.target = real("target", target, advice="Pass a number such as 1.0.")
         self.normalisation = real(
             "normalisation", normalisation, above=0,
             advice="Use 1, or √features. For a negative one negate it and `second`.",

@@ -48,7 +48,7 @@ class Stages(NamedTuple):
 
     Example:
         >>> from lazyrich.theory import DiagonalNetwork
-        >>> network = DiagonalNetwork(0.01, 0.01, target=1.0, variance=[0.5, 0.2, 0.1])
+        >>> network = DiagonalNetwork(1.0, first=0.01, second=0.01, variance=[0.5, 0.2, 0.1])
         >>> found = network.stages()
         >>> found.end.round(1), found.separation.round(2), found.is_stage_like
         (array([11.4, 28.5, 57. ]), array([1.54, 1.23]), True)

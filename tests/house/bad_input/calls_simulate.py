@@ -94,7 +94,7 @@ CALLS = {
     },
     "even_steps": {"last": 10, "num": 4},
     "feature_survival": {
-        "group": groups.cyclic(2), "starts": NODE, "num_samples": 3, "activation": "quadratic",
+        "group": groups.cyclic(2), "num_samples": 3, "starts": NODE, "activation": "quadratic",
         "seeds": [0], "tolerance": 1e-2, "max_steps": 50, "context": None,
     },
     "gradient_descent": {
@@ -112,8 +112,8 @@ CALLS = {
         "context": None,
     },
     "linear_network_descent": {
-        "first": np.array([[0.1]]), "second": np.array([[0.2]]), "covariance": np.array([[1.0]]),
-        "correlation": np.array([[0.5]]), "steps": [0, 1], "learning_rate": 0.1,
+        "correlation": np.array([[0.5]]), "covariance": np.array([[1.0]]),
+        "first": np.array([[0.1]]), "second": np.array([[0.2]]), "steps": [0, 1], "learning_rate": 0.1,
         "output_power": 1.0, "context": None,
     },
     "log_steps": {"last": 10, "num": 4, "first": 1, "start": True, "exact": False},

@@ -115,7 +115,7 @@ CALLS = {
     "TargetReconstruction.error": {"first": NODES},
     "ZeroManifold": {"unit": -1},
     "ascent_matrix": {
-        "weights": np.array([1.0, 0.5]), "inputs": DATA, "targets": TARGETS, "activation": "quadratic",
+        "inputs": DATA, "targets": TARGETS, "weights": np.array([1.0, 0.5]), "activation": "quadratic",
     },
     "calibrate_emergence": {
         "frequencies": np.array([0.7, 0.3]), "target_scale": 2.0, "time": (TIMES, STRENGTHS),

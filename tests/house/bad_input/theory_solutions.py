@@ -22,18 +22,18 @@ def _of_time(solution, *methods):
 
 
 CALLS = {
-    "BalancedModes": {"imbalance": 0.7, "target": 1.2, "start": -0.3, "learning_rate": 0.8},
+    "BalancedModes": {"target": 1.2, "start": -0.3, "imbalance": 0.7, "learning_rate": 0.8},
     **_of_time("BalancedModes", "transition", "remainder", "modes", "residual", "sigmoidal_transition",
                "exponential_transition"),
     "BalancedNetwork": {
-        "first": FIRST, "second": SECOND, "correlation": CORRELATION, "output_power": 2.0,
-        "covariance": np.eye(3), "learning_rate": 0.8, "tolerance": 1e-8,
+        "correlation": CORRELATION, "first": FIRST, "second": SECOND, "covariance": np.eye(3),
+        "output_power": 2.0, "learning_rate": 0.8, "tolerance": 1e-8,
     },
     **_of_time("BalancedNetwork", "product", "gram", "representations", "weights", "loss", "kernel_distance"),
     "BalancedModes.saturation_time": {"share": 0.9},
     "BalancedModes.stages": {"lower": 0.1, "upper": 0.9},
     "DiagonalNetwork": {
-        "first": 0.3, "second": -0.2, "target": 1.2, "variance": 0.7, "learning_rate": 0.8,
+        "target": 1.2, "first": 0.3, "second": -0.2, "variance": 0.7, "learning_rate": 0.8,
     },
     **_of_time("DiagonalNetwork", "modes", "residual", "layers", "loss"),
     "DiagonalNetwork.saturation_time": {"share": 0.9},
@@ -125,7 +125,7 @@ CALLS = {
     "Quanta.loss_from_data": {"num_samples": 5.0},
     "Quanta.loss": TIME,
     "ScalarNetwork": {
-        "first": np.array([0.3, -0.2]), "second": np.array([0.5, 0.4]), "target": 1.2, "normalisation": 1.5,
+        "target": 1.2, "first": np.array([0.3, -0.2]), "second": np.array([0.5, 0.4]), "normalisation": 1.5,
         "learning_rate": 0.8,
     },
     **_of_time("ScalarNetwork", "growth", "layers", "residual", "features", "movement", "output",

@@ -24,7 +24,11 @@ EXACT = "the mode as a product of two weights and Theorem H.1, at 120 digits and
 
 def _modes() -> tuple["theory.BalancedModes", dict[str, Any]]:
     lam, S, start = mesh([0.0, 1e-12, 1e-3, -1.0, 30.0], TARGETS, [-0.5, 0.0, 1e-12, 0.01, 2.5])
-    return theory.BalancedModes(lam, S, start), {"imbalance": lam, "target": S, "start": start}
+    return theory.BalancedModes(S, start=start, imbalance=lam), {
+        "imbalance": lam,
+        "target": S,
+        "start": start,
+    }
 
 
 def _squares(lam: Any, start: Any) -> tuple[Any, Any]:

@@ -43,7 +43,7 @@ def ascent_matrix() -> Iterator[Comparison]:
             ("relu", "quadratic")[seed % 2],
         )
         w, X, Y = rng.standard_normal(d), rng.standard_normal((n, d)), rng.standard_normal((n, 2))
-        found, z = theory.ascent_matrix(w, X, Y, activation), exact(X) * exact(w)
+        found, z = theory.ascent_matrix(X, Y, w, activation), exact(X) * exact(w)
         slope = [(1 if v > 0 else 0) if activation == "relu" else 2 * v for v in z]
         half = (mp.diag(slope) * exact(X)).T * centred(exact(Y))
         true = half * half.T

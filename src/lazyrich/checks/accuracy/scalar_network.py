@@ -47,7 +47,9 @@ def networks(targets: Any = TARGETS) -> Networks:
     Z = np.where(np.isin(target, (0.0, 1.0, -1e-3)), np.sqrt(3), 1.0)
     first, second = (np.array([_starts()[name][k] for name in names.tolist()]) for k in (0, 1))
     where = {"start": names, "target": target, "normalisation": Z}
-    return Networks(theory.ScalarNetwork(first, second, target, Z), where)
+    return Networks(
+        theory.ScalarNetwork(target, first=first, second=second, normalisation=Z), where
+    )
 
 
 class State(NamedTuple):

@@ -115,14 +115,14 @@ def stages() -> list[Comparison]:
     for start in (1e-12, 1e-3, 0.05):
         weight = float(np.sqrt(start))
         of_weight = functools.partial(_logit, mp.mpf(weight) ** 2)
-        diagonal = theory.DiagonalNetwork(weight, weight, 1.0, rates)
+        diagonal = theory.DiagonalNetwork(1.0, first=weight, second=weight, variance=rates)
         found.append(_stages(diagonal.stages(), rates, f"diagonal, {start:g}", of_weight))
         alone = theory.LinearNetworkModes(
             np.diag(rates), start * rates, basis=(np.eye(8), np.eye(8))
         )
         of_strength = functools.partial(_logit, start)
         found.append(_stages(alone.stages(), rates, f"two layers, {start:g}", of_strength))
-        sigmoids = theory.BalancedModes(0.0, rates, start * rates).stages()
+        sigmoids = theory.BalancedModes(rates, start=start * rates, imbalance=0.0).stages()
         found.append(_stages(sigmoids, rates, f"balanced, {start:g}", of_strength))
     return [comparison for each in found for comparison in each]
 
@@ -155,7 +155,7 @@ def _diagonal(
     a, ratio, S, v = mesh(
         [1e-100, 1e-20, 1e-3, 1.0, 30.0], [1, -1, 0, 0.3, -0.7, 1 + 1e-9, -1 - 1e-9], targets, variances
     )  # fmt: skip
-    network = theory.DiagonalNetwork(a, a * ratio, S, v)
+    network = theory.DiagonalNetwork(S, first=a, second=a * ratio, variance=v)
     return network, {"first": a, "second": a * ratio, "target": S, "variance": v}
 
 
@@ -268,7 +268,7 @@ def diagonal_loss() -> Comparison:
         modes = zip(*(map(mp.mpf, part.tolist()) for part in (a, a * ratio, S, v)), strict=True)
         return mp.fsum(mode[3] * rest(*mode, t) ** 2 for mode in modes) / 2
 
-    values = theory.DiagonalNetwork(a, a * ratio, S, v).loss(times)
+    values = theory.DiagonalNetwork(S, first=a, second=a * ratio, variance=v).loss(times)
     return Comparison(values, reference, {"time": times})
 
 

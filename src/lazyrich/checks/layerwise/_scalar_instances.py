@@ -46,7 +46,9 @@ class Instance(NamedTuple):
         """What the library ships."""
         from lazyrich import theory
 
-        return theory.ScalarNetwork(self.first, self.second, self.target, self.normalisation)
+        return theory.ScalarNetwork(
+            self.target, first=self.first, second=self.second, normalisation=self.normalisation
+        )
 
 
 def _integrate(a: np.ndarray, b: np.ndarray, S: float, Z: float) -> Instance:

@@ -107,7 +107,7 @@ def _aligned_error(lam: float) -> float:
     root = np.hypot(lam, 2 * rho)
     first, second = (U * np.sqrt((root - lam) / 2)) @ R.T, (R * np.sqrt((root + lam) / 2)) @ Vt
     W1, W2 = two_layer_flow(sigma, first, second, TIMES)
-    modes = theory.BalancedModes(lam, s, rho).modes(TIMES)
+    modes = theory.BalancedModes(s, start=rho, imbalance=lam).modes(TIMES)
     return float(np.abs(W1 @ W2 - (U * modes[:, None]) @ Vt).max())
 
 
@@ -130,7 +130,7 @@ def eq69() -> CheckResult:
     rng, errors = np.random.default_rng(0), []
     for _ in range(20):
         lam, target, start = rng.normal(size=3) * (rng.choice([0.0, 1.0, 4.0]), 1.5, 1.0)
-        modes = theory.BalancedModes(lam, target, start)
+        modes = theory.BalancedModes(target, start=start, imbalance=lam)
         errors.append(np.abs(modes.modes(TIMES) - _mode_flow(lam, target, start)).max())
         gamma = modes.transition(np.linspace(0, 50, 200))
         errors.append(max(0.0, -np.diff(gamma).min()))
@@ -159,12 +159,16 @@ def eq70() -> CheckResult:
         ):
             times = TIMES / max(abs(lam), 1)
             found = (_mode_flow(lam, target, start, times) - start) / (target - start)
-            shipped = getattr(theory.BalancedModes(lam, target, start), f"{name}_transition")(times)
+            shipped = getattr(
+                theory.BalancedModes(target, start=start, imbalance=lam), f"{name}_transition"
+            )(times)
             errors.append(np.abs(found - shipped).max())
         grown = np.expm1(2 * target * TIMES)  # as printed
-        sigmoid = theory.BalancedModes(0.0, target, start).sigmoidal_transition(TIMES)
+        sigmoid = theory.BalancedModes(target, start=start, imbalance=0.0).sigmoidal_transition(
+            TIMES
+        )
         errors.append(np.abs(sigmoid - grown / (grown + target / start)).max())
-        modes = theory.BalancedModes(3.0, target, start)
+        modes = theory.BalancedModes(target, start=start, imbalance=3.0)
         left = modes.remainder(np.array([20.0, 21.0]))
         errors.append(abs(np.log(left[0] / left[1]) / np.hypot(3.0, 2 * target) - 1))
     return CheckResult(max(errors), 1e-9, len(errors))

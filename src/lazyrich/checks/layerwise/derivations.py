@@ -135,7 +135,12 @@ def eq32() -> CheckResult:
 
         limit = extrapolated_descent(gradient, np.stack([a, b]), 1.0)
         errors.append(
-            relative_gap(np.stack(theory.DiagonalNetwork(a, b, S, variances).layers(1.0)), limit)
+            relative_gap(
+                np.stack(
+                    theory.DiagonalNetwork(S, first=a, second=b, variance=variances).layers(1.0)
+                ),
+                limit,
+            )
         )
     return CheckResult(max(errors), 1e-9, len(errors))
 
@@ -238,9 +243,13 @@ def eq39() -> CheckResult:
     v = np.array([0.7, 1.2, 0.4, 1.0, 0.9, 0.3])
     exact = integrate_modes(a, a, S, v).prod(axis=1)
     printed = S / (1 + (S / a**2 - 1) * np.exp(-2 * S * v * TIMES[:, None]))
-    library = theory.DiagonalNetwork(a, a, S, v).modes(TIMES)
+    library = theory.DiagonalNetwork(S, first=a, second=a, variance=v).modes(TIMES)
     errors = [np.max(np.abs(form / exact - 1)) for form in (printed, library)]
     no_target = integrate_modes(a, a, 0 * S, v).prod(axis=1)
-    errors.append(relative_gap(theory.DiagonalNetwork(a, a, 0.0, v).modes(TIMES), no_target))
+    errors.append(
+        relative_gap(
+            theory.DiagonalNetwork(0.0, first=a, second=a, variance=v).modes(TIMES), no_target
+        )
+    )
     errors.append(relative_gap(a**2 / (1 + 2 * a**2 * v * TIMES[:, None]), no_target))
     return CheckResult(max(errors), 1e-9, 4 * exact.size)

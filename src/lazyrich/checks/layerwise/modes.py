@@ -55,7 +55,7 @@ def eq6() -> CheckResult:
         errors += [relative_gap(-b * rest, -of_a), relative_gap(-a * rest, -of_b)]
     a, b, S, variances = _modes()
     exact = integrate_modes(a, b, S, variances)
-    first, second = theory.DiagonalNetwork(a, b, S, variances).layers(TIMES)
+    first, second = theory.DiagonalNetwork(S, first=a, second=b, variance=variances).layers(TIMES)
     errors += [relative_gap(first, exact[:, 0]), relative_gap(second, exact[:, 1])]
     return CheckResult(max(errors), 1e-9, 8 + 2 * exact[:, 0].size)
 
@@ -88,7 +88,7 @@ def eq8() -> CheckResult:
     a, b, S, variances = _modes()
     path = integrate_modes(a, b, S, variances)
     found = path[:, 0] ** 2 - path[:, 1] ** 2
-    kept = -theory.DiagonalNetwork(a, b, S, variances).conserved
+    kept = -theory.DiagonalNetwork(S, first=a, second=b, variance=variances).conserved
     return CheckResult(relative_gap(found, np.broadcast_to(kept, found.shape)), 1e-9, found.size)
 
 
@@ -103,7 +103,7 @@ def eq9() -> CheckResult:
     variances = np.array([1.0, 0.3, 0.7, 1.2, 0.9])
     exact = integrate_modes(sizes, sizes, S, variances).prod(axis=1) / S
     printed = 1 / (1 + (S / sizes**2 - 1) * np.exp(-2 * S * variances * TIMES[:, None]))
-    network = theory.DiagonalNetwork(sizes, sizes, S, variances)
+    network = theory.DiagonalNetwork(S, first=sizes, second=sizes, variance=variances)
     # small modes are compared by their own size
     errors = [np.max(np.abs(form / exact - 1)) for form in (printed, network.modes(TIMES) / S)]
     errors += [relative_gap(network.modes(0.0), sizes**2), relative_gap(network.modes(1e6), S)]

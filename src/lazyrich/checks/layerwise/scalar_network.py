@@ -353,7 +353,7 @@ def sec7_1() -> CheckResult:
     for signs in itertools.product([-1.0, 1.0], repeat=4):
         if abs(sum(signs)) == 4:
             continue  # balanced weights of one kind: c = 0
-        network = theory.ScalarNetwork(np.ones(4), np.array(signs), S)
+        network = theory.ScalarNetwork(S, first=np.ones(4), second=np.array(signs))
         S0, Sigma0 = sum(signs), 4.0
         c = np.sqrt(Sigma0**2 - S0**2)
         exact = (S + np.sqrt(c**2 + S**2)) / (Sigma0 + S0)

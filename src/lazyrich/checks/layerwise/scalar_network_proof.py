@@ -255,7 +255,7 @@ def eq93() -> CheckResult:
         for b in (rng.standard_normal(FEATURES), a):
             Sigma0, S0 = (a @ a + b @ b) / 2, a @ b
             low, high = np.sort(np.roots(np.array([Sigma0 + S0, -2 * S, S0 - Sigma0])))
-            ends = float(theory.ScalarNetwork(a, b, S).final_growth)
+            ends = float(theory.ScalarNetwork(S, first=a, second=b).final_growth)
             errors += [max(low, 0.0), max(-high, 0.0), abs(ends / high - 1)]
             if b is a:
                 strict.append(low < 0 < high)

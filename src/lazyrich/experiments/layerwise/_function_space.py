@@ -136,6 +136,8 @@ def _scalar_movement(config: Config, width: int, seeds: range) -> np.ndarray:
     # features without weights stay so: padded to one shape, all widths are compiled once
     padded = np.zeros((2, len(seeds), max(config.widths)))
     padded[:, :, :width] = np.moveaxis(draws, 1, 0)
-    network = theory.ScalarNetwork(padded[0], padded[1], config.target_length, np.sqrt(width))
+    network = theory.ScalarNetwork(
+        config.target_length, first=padded[0], second=padded[1], normalisation=np.sqrt(width)
+    )
     moved = np.sqrt(np.sum(network.movement(100.0) ** 2, axis=-1) / width)
     return moved / np.abs(config.target_length - network.initial_output)

@@ -73,7 +73,7 @@ def balanced_runs(
     first, second = _stacked(starts)
     covariance, correlation, _ = (array[:, None, None] for array in _stacked(data))
     runs = simulate.linear_network_descent(
-        first, second, covariance, correlation, steps, learning_rate=config.learning_rate
+        correlation, covariance, first, second, steps, learning_rate=config.learning_rate
     )
     dims = ("seed", "imbalance", "scale", "time")
     return xarray.Dataset(

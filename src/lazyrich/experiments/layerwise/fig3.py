@@ -92,7 +92,7 @@ def _times(config: Config) -> np.ndarray:
 
 def _network(config: Config, start: float) -> "theory.DiagonalNetwork":
     size = np.sqrt(start)
-    return theory.DiagonalNetwork(size, size, config.target, config.variances)
+    return theory.DiagonalNetwork(config.target, first=size, second=size, variance=config.variances)
 
 
 def _descent(config: Config, start: float | None) -> "xarray.Dataset":

@@ -72,7 +72,7 @@ def _piece(config: Config, seeds: range) -> "xarray.Dataset":
     first, second = (np.stack(arrays)[:, :, None] for arrays in zip(*starts, strict=True))
     target = moments[1] / config.ratios[:, None, None]
     runs = simulate.linear_network_descent(
-        first, second, moments[0], target, [0, config.last_step], learning_rate=config.learning_rate
+        target, moments[0], first, second, [0, config.last_step], learning_rate=config.learning_rate
     )
     dims = ("seed", "imbalance", "ratio")
     left = runs.loss[..., 1] / runs.loss[..., 0]
