@@ -197,7 +197,8 @@ def _root(x: Any, p: Any, q: Any) -> Any:
 def _state(flow: Flow, tau: Any) -> _State:
     A, B, _, S = flow
     K = constant_of(flow)
-    rest = A * (B / _nonzero(K + jnp.abs(S), K > 0))  # K − |S|
+    # K − |S|, by the smaller first: to the last digit the same for A and B exchanged, and never too small
+    rest = jnp.minimum(A, B) * (jnp.maximum(A, B) / _nonzero(K + jnp.abs(S), K > 0))
     less, more = jnp.where(S > 0, rest, K - S), jnp.where(S < 0, rest, K + S)
     x = 2 * K * tau
     small = x < 1e-8
