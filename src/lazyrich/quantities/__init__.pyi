@@ -4,6 +4,7 @@ from ._group_energy import GroupEnergy as GroupEnergy
 from ._imbalance import Imbalance as Imbalance
 from ._imbalance import imbalance as imbalance
 from ._kernel_distance import kernel_distance as kernel_distance
+from ._layer_gradients import LayerGradients as LayerGradients
 from ._layer_gradients import layer_gradients as layer_gradients
 from ._linear_kernel import linear_kernel_distance as linear_kernel_distance
 from ._polar import polar_factor as polar_factor

@@ -51,7 +51,7 @@ class GroupEnergy:
         self._plans = {whole: _plan(group, scale, whole) for whole in (False, True)}
         self.transform = self._plans[True].transform
 
-    def plan(self, is_complex: bool) -> "Plan":
+    def plan(self, is_complex: bool) -> "_Plan":
         """What `energy_and_gradient` needs; for real nodes one of each pair of conjugate irreps is enough."""
         return self._plans[flag("is_complex", is_complex)]
 
@@ -140,7 +140,7 @@ class GroupEnergy:
         return w
 
 
-class Plan(NamedTuple):
+class _Plan(NamedTuple):
     """Number and dimension of irreps, rows of the unitary Fourier matrix, the factor of each irrep."""
 
     layout: tuple[tuple[int, int], ...]
@@ -199,7 +199,7 @@ def _adjoint(matrix: Any, xp: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def _plan(group: Group, scale: float, whole: bool) -> Plan:
+def _plan(group: Group, scale: float, whole: bool) -> _Plan:
     """All irreps, or one of each conjugate pair with twice its factor; they are ordered by dimension."""
     M = group.order
     chosen = [r for r in irreps(group) if whole or r.conjugate >= r.number]
@@ -212,4 +212,4 @@ def _plan(group: Group, scale: float, whole: bool) -> Plan:
         for r in chosen
     ]
     ends = np.cumsum([n for n, _ in layout])[:-1]
-    return Plan(tuple(layout), np.concatenate(rows), tuple(np.split(np.array(single), ends)))
+    return _Plan(tuple(layout), np.concatenate(rows), tuple(np.split(np.array(single), ends)))

@@ -13,7 +13,13 @@ RESIDUAL = ("none", "outside", "inside")
 
 
 class LayerGradients(NamedTuple):
-    """Activations $F_l$ and gradients $G_l$ of layers 1 to L, each (n, width), and the error (n, M)."""
+    """What `layer_gradients` returns.
+
+    Attributes:
+        features: activations $F_l$ of layers 1 to L, each of shape (n, width).
+        gradients: $G_l$ of the same layers, each of shape (n, width).
+        error: what the readout lacks, shape (n, M).
+    """
 
     features: Any
     gradients: Any

@@ -20,10 +20,36 @@ from lazyrich.theory._solution import Solution, learning_rate_of, times
 
 
 class Representations(NamedTuple):
-    """What each layer does to the similarity of inputs and outputs."""
+    r"""What each layer does to the similarity of inputs and outputs, returned by `BalancedNetwork`.
 
-    input: Any  # W₁W₁ᵀ, (..., inputs, inputs)
-    output: Any  # W₂ᵀW₂, (..., outputs, outputs)
+    $$ K = XX^\top \otimes W_2^\top W_2 + X W_1W_1^\top X^\top \otimes I $$
+
+    is the tangent kernel of inputs X.
+
+    Symbols:
+        $W_1W_1^\top$ → `input`, $W_2^\top W_2$ → `output`.
+
+    Source:
+        layerwise, App. F.2.
+
+    Holds when:
+        as `BalancedNetwork`.
+
+    Checked by:
+        `tests/theory/test_balanced.py`.
+
+    Attributes:
+        input: how similar inputs are in the hidden layer, shape (..., inputs, inputs).
+        output: how similar outputs are there, shape (..., outputs, outputs).
+
+    Example:
+        >>> from lazyrich.theory import BalancedNetwork
+        >>> BalancedNetwork([[1.0]], [[0.1]], [[0.1]]).representations(50.0).input.round(6)
+        array([[1.]])
+    """
+
+    input: Any
+    output: Any
 
 
 class BalancedNetwork(Solution):

@@ -18,7 +18,22 @@ predicted are below this. Ascents that stop at their default tolerance are far b
 
 @dataclasses.dataclass(frozen=True)
 class FeatureFamily:
-    """The maxima that belong to one irrep, or to one pair of conjugate irreps.
+    r"""The maxima that belong to one irrep, or to one pair of conjugate irreps.
+
+    $$ \mathcal{E}^* = \frac{b^2 M}{2 d_k} \;\text{(real type)}, \quad
+       \frac{b^2 M}{4 d_k} \;\text{(complex pair or quaternionic type)} $$
+
+    Symbols:
+        $\mathcal{E}^*$ → `energy`, $d_k$ → `dimension`.
+
+    Source:
+        li2, Theorem 2, corrected.
+
+    Holds when:
+        as `GroupFeatures`.
+
+    Checked by:
+        checks `li2/thm2`, `li2/cor2`; `tests/theory/test_group_features.py`.
 
     Attributes:
         index: the place in `GroupFeatures.families`.
@@ -30,6 +45,13 @@ class FeatureFamily:
         num_components: how many connected pieces the manifold has: 4 (isolated points), or 1.
         kernel: elements at which the irrep is the identity. The features are those of the quotient by it.
         quotient_order: the number of cosets of the kernel.
+
+    Example:
+        >>> from lazyrich.groups import cyclic
+        >>> from lazyrich.theory import GroupFeatures
+        >>> family = GroupFeatures(cyclic(5)).families[0]
+        >>> family.members, family.kind, family.energy
+        ((1, 4), 'complex', 1.25)
     """
 
     index: int
@@ -44,12 +66,38 @@ class FeatureFamily:
 
 
 class NodeClasses(NamedTuple):
-    """What nodes have learned; every field has one entry for each node.
+    r"""What nodes have learned, returned by `GroupFeatures.classify`; one entry for each node.
 
-    `family` is the index of the family with the largest share of the squared norm, `purity` that share,
-    `energy` the energy of the normalised node, `relative_energy` that over the family's, `slope` the length
-    of the gradient along the sphere over that of the whole gradient (1 where there is none), `is_maximum`
-    whether the node is at a maximum. A node of zeros has family −1.
+    $$ k = \operatorname{arg\,max}_k \frac{\lVert\hat w_k\rVert^2}{\lVert w\rVert^2}, \qquad
+       \frac{\mathcal{E}(w/\lVert w\rVert)}{\mathcal{E}_k^*}, \qquad
+       \frac{\lVert(1 - ww^\top)\nabla\mathcal{E}\rVert}{\lVert\nabla\mathcal{E}\rVert} $$
+
+    Symbols:
+        $k$ → `family`, its share → `purity`, the two ratios → `relative_energy` and `slope`.
+
+    Source:
+        li2, Theorem 2, which says what the maxima are.
+
+    Holds when:
+        as `GroupFeatures`; any nodes.
+
+    Checked by:
+        `tests/theory/test_group_features.py`.
+
+    Attributes:
+        family: index of the family with the largest share of the squared norm, −1 for a node of zeros.
+        purity: that share.
+        energy: the energy of the normalised node.
+        relative_energy: that over the family's.
+        slope: length of the gradient along the sphere over that of the whole, 1 where there is none.
+        is_maximum: whether the node is at a maximum.
+
+    Example:
+        >>> from lazyrich.groups import cyclic
+        >>> from lazyrich.theory import GroupFeatures
+        >>> features = GroupFeatures(cyclic(5))
+        >>> features.classify(features.sample(1)).family
+        array([1])
     """
 
     family: np.ndarray
@@ -61,7 +109,37 @@ class NodeClasses(NamedTuple):
 
 
 class Curvature(NamedTuple):
-    """Signs of the Hessian's eigenvalues on the sphere, and the eigenvalues, ascending."""
+    r"""The Hessian of the energy on the sphere, returned by `GroupFeatures.curvature`.
+
+    $$ P\left(\nabla^2\mathcal{E} - \langle w, \nabla\mathcal{E}\rangle\right)P, \qquad P = 1 - ww^\top $$
+
+    Symbols:
+        its eigenvalues → `eigenvalues`, how many there are of each sign → `num_negative`, `num_flat`,
+        `num_positive`.
+
+    Source:
+        li2, Corollaries 1 and 2, which say how flat maxima are.
+
+    Holds when:
+        as `GroupFeatures`; at any nodes but zero.
+
+    Checked by:
+        checks `li2/cor1`, `li2/cor2`; `tests/theory/test_group_features.py`.
+
+    Attributes:
+        num_negative: how many eigenvalues are negative, for each node.
+        num_flat: how many are zero.
+        num_positive: how many are positive; none at a maximum.
+        eigenvalues: all of them, ascending, on the last axis.
+
+    Example:
+        >>> from lazyrich.groups import cyclic
+        >>> from lazyrich.theory import GroupFeatures
+        >>> features = GroupFeatures(cyclic(5))
+        >>> found = features.curvature(features.sample(1))
+        >>> found.num_negative, found.num_flat, found.num_positive
+        (array([7]), array([2]), array([0]))
+    """
 
     num_negative: np.ndarray
     num_flat: np.ndarray

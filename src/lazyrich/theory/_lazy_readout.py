@@ -12,7 +12,7 @@ from lazyrich.theory._readout_arguments import checked_pair
 from lazyrich.theory._solution import Solution, learning_rate_of, single, times
 
 
-class FeatureBasis(NamedTuple):
+class _FeatureBasis(NamedTuple):
     """Singular vectors and values of the features, those of value 0 left out."""
 
     left: Any  # (n, rank)
@@ -21,7 +21,33 @@ class FeatureBasis(NamedTuple):
 
 
 class ReadoutLimit(NamedTuple):
-    """Where training ends: weights (K, M), error (n, M), backpropagated gradient (n, K)."""
+    r"""Where training of the top layer ends, returned by `LazyReadout.limit`.
+
+    $$ V_\infty = \beta(\beta^2\tilde F^\top\tilde F + \eta I)^{-1}\tilde F^\top\tilde Y, \qquad
+       E_\infty = \tilde Y - \beta\tilde F V_\infty, \qquad G_F = \beta E_\infty V_\infty^\top $$
+
+    Symbols:
+        $V_\infty$ → `weights`, $E_\infty$ → `error`, $G_F$ → `gradient`; others as in `LazyReadout`.
+
+    Source:
+        li2, Eq. 4, 60.
+
+    Holds when:
+        as `LazyReadout`. Without decay, η = 0, the solution of least squares that is nearest to the start.
+
+    Checked by:
+        checks `li2/eq4`, `li2/eq60`; `tests/theory/test_lazy_readout.py`.
+
+    Attributes:
+        weights: shape (K, M).
+        error: shape (n, M).
+        gradient: the backpropagated gradient, shape (n, K).
+
+    Example:
+        >>> from lazyrich.theory import LazyReadout
+        >>> LazyReadout([[1.0], [-1.0]], [[1.0], [-1.0]], start=[[0.0]], ridge=2.0).limit().weights
+        array([[0.5]])
+    """
 
     weights: Any
     error: Any
@@ -29,7 +55,32 @@ class ReadoutLimit(NamedTuple):
 
 
 class Convergence(NamedTuple):
-    r"""$\lVert G_F(t) - G_F(\infty)\rVert_F \le$ `constant` · $e^{-\text{rate}\cdot t}$ at all times."""
+    r"""How fast the gradient reaches its limit, returned by `LazyReadout.convergence`.
+
+    $$ \lVert G_F(t) - G_F(\infty)\rVert_F \le C e^{-\lambda t} $$
+
+    Symbols:
+        $\lambda$ → `rate`, $C$ → `constant`; others as in `LazyReadout`.
+
+    Source:
+        li2, Propositions 3 and 4.
+
+    Holds when:
+        as `LazyReadout`, at all times.
+
+    Checked by:
+        checks `li2/prop3`, `li2/prop4`; `tests/theory/test_lazy_readout.py`.
+
+    Attributes:
+        rate: for each step, or for rate × step if the learning rate is 1.
+        constant: the distance at the start, or more.
+
+    Example:
+        >>> from lazyrich.theory import LazyReadout
+        >>> readout = LazyReadout([[1.0], [-1.0]], [[1.0], [-1.0]], start=[[0.0]], ridge=2.0)
+        >>> float(readout.convergence().rate)
+        4.0
+    """
 
     rate: Any
     constant: Any
@@ -94,7 +145,7 @@ class LazyReadout(Solution):
                [0.   , 0.488, 0.   ]])
     """
 
-    basis: FeatureBasis
+    basis: _FeatureBasis
     targets: Any
     start: Any
     ridge: Any
@@ -202,14 +253,14 @@ class LazyReadout(Solution):
         return compute(_unexplained, self)
 
 
-def feature_basis(F: np.ndarray) -> FeatureBasis:
+def feature_basis(F: np.ndarray) -> _FeatureBasis:
     """The singular value decomposition, without what is rounding."""
     left, values, right = np.linalg.svd(known("features", F), full_matrices=False)
     kept = values > max(F.shape) * np.finfo(float).eps * values[0]
-    return FeatureBasis(left[:, kept], values[kept], right[kept].T)
+    return _FeatureBasis(left[:, kept], values[kept], right[kept].T)
 
 
-def _features(basis: FeatureBasis) -> Any:
+def _features(basis: _FeatureBasis) -> Any:
     return (basis.left * basis.values) @ basis.right.T
 
 

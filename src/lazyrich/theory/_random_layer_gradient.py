@@ -16,11 +16,38 @@ REACH, MOST = 9.0, 401
 
 
 class RandomLayerGradient(NamedTuple):
-    """The mean gradient (n, width below), and the two kernels (n, n) that it is made of."""
+    r"""A mean gradient and the two kernels that it is made of, returned by `random_layer_gradient`.
+
+    $$ \tfrac1K\,\mathbb{E}[G_{L-1}] = \tau^2\left[(\tilde Y\tilde Y^\top\circ K')\,F_{L-1}
+       + \operatorname{diag}\bigl((\tilde Y\tilde Y^\top\circ K'')1\bigr)\,F_{L-1}\right] $$
+
+    Symbols:
+        the left side → `gradient`, $K'$ → `gate`, $K''$ → `bend`.
+
+    Source:
+        li2, Eq. 11, corrected.
+
+    Holds when:
+        as `random_layer_gradient`.
+
+    Checked by:
+        check `li2/eq11`; `tests/theory/test_random_layer_gradient.py`.
+
+    Attributes:
+        gradient: for each node, shape (n, width below).
+        gate: how often two samples open a gate together, shape (n, n).
+        bend: what comes of gates that depend on the weights, shape (n, n).
+
+    Example:
+        >>> import numpy as np
+        >>> from lazyrich.theory import random_layer_gradient
+        >>> random_layer_gradient(np.eye(2), [[1.0], [-1.0]], "relu").gradient.shape
+        (2, 2)
+    """
 
     gradient: Any
-    gate: Any  # Κ′
-    bend: Any  # Κ″
+    gate: Any
+    bend: Any
 
 
 def random_layer_gradient(

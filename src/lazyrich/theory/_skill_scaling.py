@@ -17,7 +17,31 @@ MARGIN = 40.0
 
 
 class ScalingLaw(NamedTuple):
-    """What a loss tends to: constant × resource^exponent. The exponent is negative."""
+    r"""What a loss tends to as a resource grows, returned by `SkillScaling.law_of_time` and its like.
+
+    $$ L(R) \sim c R^q $$
+
+    Symbols:
+        $q$ → `exponent`, $c$ → `constant`, as of `measures.power_law`; $R$ is time, samples or units.
+
+    Source:
+        layerwise, Sec. 4.4, App. D.1–D.4.
+
+    Holds when:
+        as `SkillScaling`, for much of the resource.
+
+    Checked by:
+        checks `layerwise/app-d1`, `layerwise/app-d3`; `tests/theory/test_skill_scaling.py`.
+
+    Attributes:
+        exponent: negative.
+        constant: the loss at R = 1, if the law held there.
+
+    Example:
+        >>> from lazyrich.theory import SkillScaling
+        >>> float(SkillScaling(exponent=1.5).law_of_units().exponent)
+        -0.5
+    """
 
     exponent: Any
     constant: Any

@@ -62,6 +62,7 @@ CALLS = {
     "DependentManifold": {"others": np.array([1.0, 2.0]), "unit": -1},
     "DependentUnit": {"incoming": np.array([1.0, 2.0, 0.5]), "outgoing": np.array([0.5, 1.0, 0.2])},
     "EqualManifold": {"of": 0, "unit": -1},
+    "GradientExpansion.at": {"time": 0.9},
     "GroupFeatures": {"group": GROUP, "linear": 0.5, "quadratic": 1.0, "complex_weights": False},
     "GroupFeatures.sample": {"family": 0, "num": 2, "seed": 0},
     "GroupFeatures.maximum": {
@@ -147,6 +148,10 @@ SLOW = (
     "TwoLayerGrokking.*",
 )
 """What takes seconds to compile."""
-INSTANCES = {"ZeroUnit": theory.ZeroUnit}
+INSTANCES = {
+    "GradientExpansion": lambda: theory.LazyReadout(DATA, TARGETS, np.ones((2, 1))).expansion(),
+    "ZeroUnit": theory.ZeroUnit,
+}
+RECORDS = {"FeatureFamily": "made by `GroupFeatures.families`"}
 
 MEANING = theory_meaning.MEANING
