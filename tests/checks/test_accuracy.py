@@ -35,6 +35,7 @@ EXEMPT = OF_GROUPS | {
     "theory.DependentManifold.lacks": "a sentence",
     "theory.DependentUnit.lacks": "a sentence",
     "theory.DiagonalNetwork.shape": "a shape",
+    "theory.Emergence.shape": "a shape",
     "theory.EqualManifold.embedding": "makes a construction",
     "theory.EqualManifold.is_invariant": "a truth value",
     "theory.EqualManifold.lacks": "a sentence",

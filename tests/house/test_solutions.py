@@ -12,6 +12,7 @@ from bad_input.shapes import only_shapes
 
 from lazyrich import theory
 from lazyrich.core import ArgumentError
+from lazyrich.theory._mode_solution import ModeSolution
 from lazyrich.theory._solution import Solution
 
 COLLAPSE = theory.UnconstrainedFeatures.small([0, 0, 1, 1, 2, 2, 2], width=4, initial_std=0.3)
@@ -105,7 +106,7 @@ SOLUTIONS = {
         theory.Emergence,
         {"frequencies": np.array([0.6, 0.3]), "target_scale": 2.0, "start": 0.1, "learning_rate": 0.8,
          "units_needed": 2.5},
-        ["strengths", "strengths_from_units"],
+        ["modes", "residual", "modes_from_units"],
     ),
     "SkillScaling": (
         theory.SkillScaling,
@@ -364,6 +365,21 @@ def test_sets_of_modes_have_the_axes_of_time_and_then_of_modes(name):
     table = function([0.5, 1.0])
     assert table.shape == (2, 3)
     np.testing.assert_array_equal(table[1], function(1.0))
+
+
+@pytest.mark.parametrize("name", SOLUTIONS)
+def test_sets_of_modes_have_the_same_methods(name):
+    kind = SOLUTIONS[name][0]
+    if issubclass(kind, ModeSolution) or hasattr(kind, "modes"):
+        for method, argument in [
+            ("modes", "time"),
+            ("residual", "time"),
+            ("saturation_time", "share"),
+        ]:
+            assert list(inspect.signature(getattr(kind, method)).parameters)[1] == argument
+        parameters = inspect.signature(kind).parameters.values()
+        plain = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        assert plain[-1] == "learning_rate"
 
 
 BAD = [np.nan, np.inf, -np.inf, "0.5", None, True, 1j, [1.0, np.nan], object, {}]

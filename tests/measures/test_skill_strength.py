@@ -58,7 +58,7 @@ def test_saturation_times_by_crossing():
     """The recipe of the docstring, on the solvable model."""
     model = Emergence(TASK.frequencies, TASK.target_scale, start=1e-3)
     time = np.linspace(0, 20, 2000)
-    recorded = skill_strength(model.strengths(time) @ G.T, G).strength
+    recorded = skill_strength(model.modes(time) @ G.T, G).strength
     found = crossing_time(time, recorded.T, TASK.target_scale / 2).time
     np.testing.assert_allclose(found, model.saturation_time(0.5).time, rtol=1e-4)
 

@@ -66,7 +66,7 @@ def calibrate_emergence(
         >>> from lazyrich.theory import Emergence, calibrate_emergence
         >>> t = np.linspace(0, 100, 50)
         >>> network = Emergence([0.7, 0.3], target_scale=2.0, start=1e-3, learning_rate=0.1)
-        >>> found = calibrate_emergence([0.7, 0.3], 2.0, time=(t, network.strengths(t)[:, 0]))
+        >>> found = calibrate_emergence([0.7, 0.3], 2.0, time=(t, network.modes(t)[:, 0]))
         >>> float(found.learning_rate.round(6)), float(found.start.round(6))
         (0.1, 0.001)
     """
@@ -131,7 +131,7 @@ def _samples_needed(p: float, D: np.ndarray, y: np.ndarray) -> int:
     """The whole number of samples whose law is nearest."""
 
     def misfit(c: int) -> float:
-        law = Emergence([p], 1.0, 1e-12, samples_needed=c).strengths_from_data(D)[:, 0]
+        law = Emergence([p], 1.0, 1e-12, samples_needed=c).modes_from_data(D)[:, 0]
         return float(np.sum((law - y) ** 2))
 
     low, high = 1, int(2 * np.max(D) * p) + 2

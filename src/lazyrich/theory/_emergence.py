@@ -19,10 +19,11 @@ from lazyrich.core import (
     whole,
 )
 from lazyrich.theory._binomial_tails import binomial_tails
-from lazyrich.theory._solution import Solution, learning_rate_of, times
+from lazyrich.theory._mode_solution import ModeSolution
+from lazyrich.theory._solution import learning_rate_of
 
 
-class Emergence(Solution):
+class Emergence(ModeSolution):
     r"""Strengths of skills in a diagonal linear network whose features are the skills.
 
     $$ f = \sum_{k \le N} a_k b_k g_k, \quad f^* = S \sum_k g_k, \quad g_i g_j = 0, \quad
@@ -75,11 +76,11 @@ class Emergence(Solution):
     Example:
         >>> from lazyrich.theory import Emergence
         >>> skills = Emergence([0.6, 0.3, 0.1], target_scale=5.0, start=1e-4)
-        >>> skills.strengths(2.0).round(2)
+        >>> skills.modes(2.0).round(2)
         array([3.82, 0.04, 0.  ])
-        >>> skills.strengths_from_data(5).round(3)
+        >>> skills.modes_from_data(5).round(3)
         array([4.949, 4.16 , 2.048])
-        >>> skills.strengths_from_units(2)
+        >>> skills.modes_from_units(2)
         array([5., 5., 0.])
     """
 
@@ -120,15 +121,19 @@ class Emergence(Solution):
                 "start", f"be below `target_scale` = {self.target_scale:g}", self.start
             )
 
-    def strengths(self, time: Any) -> Any:
+    def modes(self, time: Any) -> Any:
         """$R_k$ after a time, with unlimited data and parameters; last axis the skills (Eq. 9, 11)."""
-        return compute(_strengths, self, times(time))
+        return compute(_modes, self, self._times(time))
+
+    def residual(self, time: Any) -> Any:
+        """$S - R_k$, accurate also where it is far smaller than S."""
+        return compute(_residual, self, self._times(time))
 
     def loss(self, time: Any) -> Any:
         r"""$\frac12 \sum_k p_k (S - R_k)^2$."""
-        return compute(_loss, self, times(time))
+        return compute(_loss, self, self._times(time))
 
-    def strengths_from_data(self, num_samples: Any) -> Any:
+    def modes_from_data(self, num_samples: Any) -> Any:
         """Expected $R_k$ after long training on D samples; last axis the skills (Eq. 60, App. D.4)."""
         return compute(_from_data, self, _samples(num_samples))
 
@@ -139,7 +144,7 @@ class Emergence(Solution):
         """
         return compute(_loss_from_data, self, _samples(num_samples))
 
-    def strengths_from_units(self, num_units: Any) -> Any:
+    def modes_from_units(self, num_units: Any) -> Any:
         """$R_k$ after long training of N units; last axis the skills (Eq. 60, App. D.4)."""
         return compute(_from_units, self, _units(num_units))
 
@@ -170,11 +175,15 @@ def _odds(m: Emergence) -> Any:
 
 
 def _growth(m: Emergence, t: Any) -> Any:
-    return 2 * m.learning_rate * m.target_scale * m.frequencies * t[..., None]
+    return 2 * m.learning_rate * m.target_scale * m.frequencies * t
 
 
-def _strengths(m: Emergence, t: Any) -> Any:
+def _modes(m: Emergence, t: Any) -> Any:
     return m.target_scale * jax.nn.sigmoid(_growth(m, t) - _odds(m))
+
+
+def _residual(m: Emergence, t: Any) -> Any:
+    return m.target_scale * jax.nn.sigmoid(_odds(m) - _growth(m, t))
 
 
 def _loss(m: Emergence, t: Any) -> Any:
@@ -214,6 +223,6 @@ def _loss_from_units(m: Emergence, N: Any) -> Any:
 
 
 def _saturation_time(m: Emergence, share: Any) -> Crossing:
-    time = (_odds(m) + jnp.log(share / (1 - share))) / _growth(m, jnp.ones(()))
+    time = (_odds(m) + jnp.log(share / (1 - share))) / _growth(m, 1.0)
     at_start = time <= 0
     return Crossing(jnp.maximum(time, 0), jnp.where(at_start, Status.AT_START, Status.REACHED))

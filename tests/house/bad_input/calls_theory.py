@@ -22,7 +22,7 @@ UNITS = models.Units(
 WEIGHTS = models.TwoLayerWeights(np.array([[1.0], [2.0]]), np.array([[4.0]]))
 TIMES = np.linspace(0, 30, 9)
 SKILLS = theory.Emergence([0.7, 0.3], target_scale=2.0, start=1e-3, learning_rate=0.5)
-STRENGTHS = np.asarray(SKILLS.strengths(TIMES))[:, 0]
+STRENGTHS = np.asarray(SKILLS.modes(TIMES))[:, 0]
 NODES = theory.TargetReconstruction(GROUP).nodes("conjugate")
 
 _MANIFOLD = {

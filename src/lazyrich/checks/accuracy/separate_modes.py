@@ -98,10 +98,10 @@ def linear_saturation() -> list[Comparison]:
 @accuracy(
     "theory.LinearModes.stages",
     "Separation of the stages of modes",
-    against="ratios of logarithms of the shares: sigmoids for the diagonal network and two layers",
+    against="ratios of logarithms of the shares: sigmoids for the diagonal network, two layers and skills",
     grid="8 modes, rates from 1e-3 to 10; starts at 1e-12, 1e-3 and 0.05 of the target, or 0",
     also=(
-        "theory.BalancedModes.stages", "theory.DiagonalNetwork.stages",
+        "theory.BalancedModes.stages", "theory.DiagonalNetwork.stages", "theory.Emergence.stages",
         "theory.LinearNetworkModes.stages",
     ),
     seconds=2,
@@ -124,6 +124,9 @@ def stages() -> list[Comparison]:
         found.append(_stages(alone.stages(), rates, f"two layers, {start:g}", of_strength))
         sigmoids = theory.BalancedModes(rates, start=start * rates, imbalance=0.0).stages()
         found.append(_stages(sigmoids, rates, f"balanced, {start:g}", of_strength))
+        rare = rates / 20  # frequencies sum to at most 1
+        skills = theory.Emergence(rare, start=start).stages()
+        found.append(_stages(skills, rare, f"skills, {start:g}", of_strength))
     return [comparison for each in found for comparison in each]
 
 

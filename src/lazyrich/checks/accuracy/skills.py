@@ -19,12 +19,12 @@ EXPONENTS, MANY_TIMES = (1.05, 1.2, 1.6, 3.0, 8.0), (0.0, 1e-3, 0.1, 1.0, 10.0, 
 
 
 @accuracy(
-    "theory.Emergence.strengths", "Strengths of skills after a time, and the loss",
+    "theory.Emergence.modes", "Strengths of skills after a time, what they lack, and the loss",
     against="logistic functions", grid=f"{FINITE}; t: 0 and 37 from 1e-6 to 1e6",
-    also=("theory.Emergence.loss",), seconds=2,
+    also=("theory.Emergence.residual", "theory.Emergence.loss"), seconds=2,
 )  # fmt: skip
-def strengths() -> Iterator[Comparison]:
-    """The loss to the smallest double."""
+def modes() -> Iterator[Comparison]:
+    """What is lacking and the loss to the smallest double."""
 
     def left(S: Any, r: Any, p: Any, t: Any) -> Any:
         """S − R without the difference: S/(1 + e^{2Spt}/(S/r − 1))."""
@@ -42,7 +42,8 @@ def strengths() -> Iterator[Comparison]:
                 mp.fsum(mp.mpf(p) * left(S, r, mp.mpf(p), t) ** 2 for p in FREQUENCIES.tolist()) / 2
             )
 
-        yield Comparison(found.strengths(TIMES), reference, where)
+        yield Comparison(found.modes(TIMES), reference, where)
+        yield Comparison(found.residual(TIMES), left, where)
         yield Comparison(found.loss(TIMES), loss, {"target_scale": S, "start": r, "time": TIMES})
 
 
@@ -74,7 +75,7 @@ def _missing(p: float, many: int, needed: int) -> Any:
 
 
 @accuracy(
-    "theory.Emergence.strengths_from_data",
+    "theory.Emergence.modes_from_data",
     "Strengths of skills after so many samples, and the loss",
     against="finite binomial sums at 50 digits",
     grid=f"{FINITE}; D: 11 from 0 to 1e12; D_c = 1, 3, 20",
@@ -92,7 +93,7 @@ def from_data() -> Iterator[Comparison]:
             )
             where = {"target_scale": S, "start": r, "samples_needed": needed}
             each = where | {"num_samples": SAMPLES[:, None], "frequency": FREQUENCIES}
-            yield Comparison(found.strengths_from_data(SAMPLES), mp.mpf(S) - gap * missing, each)
+            yield Comparison(found.modes_from_data(SAMPLES), mp.mpf(S) - gap * missing, each)
             weights = np.array([mp.mpf(p) for p in FREQUENCIES.tolist()])
             where |= {"num_samples": SAMPLES}
             loss = gap**2 / 2 * (missing @ weights)
@@ -100,7 +101,7 @@ def from_data() -> Iterator[Comparison]:
 
 
 @accuracy(
-    "theory.Emergence.strengths_from_units", "Strengths of skills with so many units, and the loss",
+    "theory.Emergence.modes_from_units", "Strengths of skills with so many units, and the loss",
     against="the definition",
     grid=f"{FINITE}; n_c = 1, 2.5; N: 60 from 0 to 15; losses relative to the first",
     also=("theory.Emergence.loss_from_units",),
@@ -116,7 +117,7 @@ def from_units() -> Iterator[Comparison]:
                 return mp.mpf(S) * min(max(N / mp.mpf(needed) - k, 0), 1)
 
             where = {"num_units": units[:, None], "skill": np.arange(5)}
-            yield Comparison(found.strengths_from_units(units), strength, where, scale=mp.mpf(S))
+            yield Comparison(found.modes_from_units(units), strength, where, scale=mp.mpf(S))
 
             def loss(N: Any, S: Any = S, strength: Any = strength) -> Any:
                 rests = [

@@ -56,7 +56,7 @@ def eq11() -> CheckResult:
         strengths = (f * weights) @ g / power
         losses = ((f - S * g.sum(axis=1)) ** 2 / 2) @ weights
         errors.append(np.max(np.abs(power / task.frequencies - 1)))
-        errors.append(np.max(np.abs(strengths - model.strengths(times))) / S)
+        errors.append(np.max(np.abs(strengths - model.modes(times))) / S)
         errors.append(np.max(np.abs(losses - model.loss(times))) / losses[0])
     return CheckResult(max(errors), 1e-9, len(errors))
 
@@ -84,7 +84,7 @@ def eq60() -> CheckResult:
             mean, loss = mean + chance * end, loss + chance * p @ (S - end) ** 2 / 2
     model = theory.Emergence(p, S, start)
     errors += [
-        np.max(np.abs(mean - model.strengths_from_data(D))),
+        np.max(np.abs(mean - model.modes_from_data(D))),
         abs(loss - model.loss_from_data(D)),
     ]
     for N in range(K + 1):
@@ -92,7 +92,7 @@ def eq60() -> CheckResult:
         end = _flow(np.eye(K)[:, :N], p, np.full(K, S), start, times)[-1] if N else np.zeros(0)
         exact = np.zeros(K)
         exact[present] = end
-        errors.append(np.max(np.abs(exact - model.strengths_from_units(N))))
+        errors.append(np.max(np.abs(exact - model.modes_from_units(N))))
         errors.append(abs(p @ (S - exact) ** 2 / 2 - model.loss_from_units(N)))
     return CheckResult(max(errors), 1e-9, len(errors))
 
@@ -221,7 +221,7 @@ def app_d4() -> CheckResult:
         p, D = 0.3, 20
         chances = [math.comb(D, d) * p**d * (1 - p) ** (D - d) for d in range(D + 1)]
         exact = sum(c * min(1, d / needed) for d, c in enumerate(chances))
-        found = theory.Emergence([p], S, 1e-12, samples_needed=needed).strengths_from_data(D)[0] / S
+        found = theory.Emergence([p], S, 1e-12, samples_needed=needed).modes_from_data(D)[0] / S
         errors.append(abs(found - exact))
     return CheckResult(
         max(errors), 1e-6, len(errors), printed_error=max(printed),

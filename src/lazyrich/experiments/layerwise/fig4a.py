@@ -55,7 +55,7 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
     model = theory.calibrate_emergence(task.frequencies, 1.0, time=(steps, mean[:, 0]))
     # the model of strengths R/S: its rate times S is that of R
     return _skills.dataset(
-        strength, ("time", steps), model.strengths,
+        strength, ("time", steps), model.modes,
         effective_rate=float(model.learning_rate) / (2 * config.target_scale * config.learning_rate),
         effective_start=float(model.start) * config.target_scale,
     )  # fmt: skip

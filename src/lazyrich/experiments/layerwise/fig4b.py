@@ -63,7 +63,7 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
     model = theory.calibrate_emergence(p, 1.0, data=(sizes, first))
     scale = _printed_scale(sizes * p[0], first)
     result = _skills.dataset(
-        strength, ("samples", sizes), model.strengths_from_data, samples_needed=float(model.samples_needed),
+        strength, ("samples", sizes), model.modes_from_data, samples_needed=float(model.samples_needed),
         printed=(("samples", "skill"), _printed(sizes[:, None] * p / scale)), printed_samples_needed=scale,
     )  # fmt: skip
     fine = result.point_at.values[:, None]

@@ -67,7 +67,7 @@ def run(config: Config, context: Context) -> "xarray.Dataset":
     return _skills.dataset(
         strength,
         ("units", widths),
-        model.strengths_from_units,
+        model.modes_from_units,
         units_needed=float(model.units_needed),
     )
 
