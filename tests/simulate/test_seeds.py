@@ -15,6 +15,15 @@ TRAINERS = {
         STUDENT, [1], learning_rate=0.1, seeds=seeds
     ),
     "gradient_flow": lambda seeds: simulate.gradient_flow(STUDENT, [1.0], seeds=seeds),
+    "parity_descent": lambda seeds: simulate.parity_descent(
+        tasks.SparseParity(2, 4, 2),
+        [1],
+        widths=[2],
+        initial_std=0.1,
+        learning_rate=0.1,
+        batch_size=2,
+        seeds=seeds,
+    ),
     "feature_survival": lambda seeds: simulate.feature_survival(
         groups.cyclic(5), 9, np.eye(10)[:1], seeds=seeds
     ),

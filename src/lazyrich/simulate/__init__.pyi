@@ -17,6 +17,7 @@ from ._linear_network_descent import linear_network_descent as linear_network_de
 from ._optimizers import Optimizer as Optimizer
 from ._optimizers import adam as adam
 from ._optimizers import muon as muon
+from ._parity_descent import parity_descent as parity_descent
 from ._seed import weights_key as weights_key
 from ._sequential_muon import sequential_muon as sequential_muon
 from ._steps import even_steps as even_steps

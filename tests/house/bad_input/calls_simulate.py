@@ -119,6 +119,11 @@ CALLS = {
     "log_steps": {"last": 10, "num": 4, "first": 1, "start": True, "exact": False},
     "adam": {"decoupled": False, "momentum": 0.9, "memory": 0.999},
     "muon": {"exact": False, "top_factor": 1.0, "momentum": 0.95},
+    "parity_descent": {
+        "task": tasks.SparseParity(1, 1, 1), "steps": [0, 1], "widths": [2], "num_samples": [3],
+        "initial_std": 0.1, "learning_rate": 0.1, "decay_from": 1.0, "optimizer": "sgd", "batch_size": 2,
+        "seeds": [0], "dtype": "float32", "context": None,
+    },
     "sequential_muon": {
         "gradient": jnp.sin, "starts": np.array([[[0.1, 0.2]]]), "memory": "none", "num_steps": 2,
         "step_size": 0.05,
@@ -129,7 +134,7 @@ CALLS = {
 MEANING = {
     ("*.start *.labels *.train_pairs weights_key connect", "seed", "zero huge"): "any seed",
     (
-        "feature_survival gradient_descent gradient_flow linear_descent",
+        "feature_survival gradient_descent gradient_flow linear_descent parity_descent",
         "seeds",
         "first_zero first_huge longer",
     ): "any seeds, each as often as it is there",
@@ -171,7 +176,9 @@ MEANING = {
         "negative huge complex longer",
     ): "any nodes, any number of them; their norms do not matter",
     ("energy_ascent feature_survival", "max_steps", "huge enormous"): "never given up",
-    ("gradient_descent linear_network_descent", "steps", "first_zero"): "the start",
+    ("gradient_descent linear_network_descent parity_descent", "steps", "first_zero"): "the start",
+    ("parity_descent", "initial_std", "zero"): "networks of zeros, which stay so",
+    ("parity_descent", "decay_from", "zero"): "from the start",
     ("gradient_flow", "times", "first_zero"): "the start",
     ("gradient_flow linear_descent", "learning_rate", "huge"): "late, or diverged",
     ("linear_network_descent", "learning_rate", "huge"): "NaN where `diverged` says so",

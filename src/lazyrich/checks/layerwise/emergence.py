@@ -67,9 +67,7 @@ def eq11() -> CheckResult:
     against="gradient flow on every possible training set of six samples, weighted by its probability",
 )
 def eq60() -> CheckResult:
-    """Eq. 60: skills exclude each other; expected strengths and losses with D samples, and with N "
-    "features.
-    """
+    """Eq. 60: skills exclude each other; expected strengths and losses with D samples, and N features."""
     K, D, S, start = 3, 6, 2.0, 1e-2
     task = tasks.SparseParity(K, 2 * K, 2, 1.0, S)
     g, _ = _population(task)

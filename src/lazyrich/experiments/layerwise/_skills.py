@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyrich import measures, plotting, tasks
+from lazyrich import measures, plotting, simulate, tasks
 from lazyrich.core import Claim, Context, Convention
 from lazyrich.experiments._claims import share_claim
 from lazyrich.experiments._over_seeds import over_seeds
@@ -28,8 +28,9 @@ LEVEL = 0.5
 
 @dataclasses.dataclass(frozen=True)
 class Skills:
-    """The task and how networks are trained on it. The paper's settings are those of the emergence paper's "
-    "code.
+    """The task and how networks are trained on it.
+
+    The paper's settings are those of the emergence paper's code.
     """
 
     num_skills: int = 5
@@ -56,20 +57,14 @@ def trained(
     config: Skills, context: Context, steps: Any, *, widths: Sequence[int],
     sizes: Sequence[int] | None = None, optimizer: str = "sgd", decay_from: float = 1.0,
 ) -> "xarray.DataArray":  # fmt: skip
-    """R_k/S of every network over (seed, case, step, skill), in chunks of seeds that are kept."""
-    import xarray
-
-    from lazyrich.experiments.layerwise import _parity_training
-
-    training = _parity_training.ParityTraining(
-        task(config), tuple(widths), tuple(sizes or [0] * len(widths)), optimizer, config.learning_rate,
-        decay_from, config.initial_std, config.batch_size,
-    )  # fmt: skip
+    """R_k/S of every network over (seed, case, time, skill), in chunks of seeds that are kept."""
 
     def piece(config: Skills, seeds: range) -> "xarray.Dataset":
-        found = _parity_training.skill_strengths(training, steps, seeds, context)
-        dims = ("seed", "case", "step", "skill")
-        return xarray.Dataset({"strength": (dims, found)}, {"seed": list(seeds)})
+        return simulate.parity_descent(
+            task(config), steps, widths=widths, num_samples=sizes, initial_std=config.initial_std,
+            learning_rate=config.learning_rate, decay_from=decay_from, optimizer=optimizer,
+            batch_size=config.batch_size, seeds=seeds, context=context,
+        )  # fmt: skip
 
     return over_seeds(piece, config, context, "chunks of seeds").strength
 
