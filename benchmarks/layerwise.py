@@ -48,7 +48,7 @@ def balanced_grid(config: Any, coarse: int) -> tuple[Any, ...]:
     keys = [jax.random.split(jax.random.key(seed))[1] for seed in seeds]
     data = [task.dataset(key) for key in keys]
     first, second = (np.stack(arrays) for arrays in zip(*starts, strict=True))
-    C, S = (np.stack(arrays)[:, None, None] for arrays in list(zip(*moments, strict=True))[:2])
+    S, C = (np.stack(arrays)[:, None, None] for arrays in list(zip(*moments, strict=True))[:2])
     return first, second, C, S, data, np.ones(scale.size)
 
 
@@ -64,7 +64,7 @@ def ratio_grid(config: Any, coarse: int) -> tuple[Any, ...]:
     data = [task.dataset(key) for key in keys]
     ratios = config.ratios[::coarse]
     first, second = (np.stack(a)[:, ::coarse, None] for a in zip(*starts, strict=True))
-    C, S = (np.stack(arrays)[:, None, None] for arrays in list(zip(*moments, strict=True))[:2])
+    S, C = (np.stack(arrays)[:, None, None] for arrays in list(zip(*moments, strict=True))[:2])
     return first, second, C, S / ratios[:, None, None], data, ratios
 
 

@@ -58,7 +58,7 @@ def sampled(task, num=150_000):
 
 def test_moments_are_those_of_many_samples():
     task = InContextRegression(CORRELATED, context=3)
-    covariance, correlation, power = task.moments()
+    correlation, covariance, power = task.moments()
     z, y = sampled(task)
     num, flat = len(y), z.reshape(len(y), -1)
     mean, square = flat.T @ flat / num, (flat**2).T @ flat**2 / num
@@ -91,7 +91,7 @@ def test_moments_in_one_dimension_by_hand(variance, context):
 
 
 def test_moments_have_their_symmetries():
-    covariance, correlation, _ = InContextRegression(CORRELATED, 4).moments()
+    correlation, covariance, _ = InContextRegression(CORRELATED, 4).moments()
     np.testing.assert_allclose(covariance, covariance.transpose(1, 0, 2, 3, 4, 5), atol=1e-12)
     np.testing.assert_allclose(covariance, covariance.transpose(3, 4, 5, 0, 1, 2), atol=1e-12)
     np.testing.assert_allclose(correlation, correlation.transpose(1, 0, 2), atol=1e-12)

@@ -232,7 +232,7 @@ class Supervised(Training):
         return first if fits and isinstance(first, Attention) else None
 
     def _token_moments(self, attention: Attention) -> Moments:
-        covariance, correlation, power = self.task.moments()
+        correlation, covariance, power = self.task.moments()
         a, b, c = attention.products
         check_shapes(self.network, (2, covariance.shape[0]), 1)
         chosen = covariance[a, b, c][:, a, b, c]

@@ -8,10 +8,10 @@ from lazyrich.core import argument_error
 
 
 class RegressionMoments(NamedTuple):
-    """All that the squared loss of a linear map depends on."""
+    """All that the squared loss of a linear map depends on, in the order in which `theory` takes it."""
 
-    covariance: Any  # Σ_xx, mean of xxᵀ, (inputs, inputs)
     correlation: Any  # Σ_yx, mean of yxᵀ, (outputs, inputs)
+    covariance: Any  # Σ_xx, mean of xxᵀ, (inputs, inputs)
     output_power: Any  # Tr Σ_yy, mean of ‖y‖²
 
 
@@ -46,4 +46,4 @@ class DataSet(NamedTuple):
                 "Flatten them, or give moments of a network's features.",
             )  # fmt: skip
         weighted = share[:, None] * X
-        return RegressionMoments(weighted.T @ X, Y.T @ weighted, share @ np.sum(Y**2, axis=1))
+        return RegressionMoments(Y.T @ weighted, weighted.T @ X, share @ np.sum(Y**2, axis=1))

@@ -120,7 +120,7 @@ def _moments(digits: Digits, first: int, second: int) -> RegressionMoments:
     X, Y = _select(digits, first, second)
     N, white = len(X), digits.white
     moments = RegressionMoments(
-        X.T @ X / (N * white**2), Y.T @ X / (N * white), float(np.sum(Y**2)) / N
+        Y.T @ X / (N * white), X.T @ X / (N * white**2), float(np.sum(Y**2)) / N
     )
     moments.correlation.flags.writeable = moments.covariance.flags.writeable = False
     return moments

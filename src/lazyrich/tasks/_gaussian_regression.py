@@ -106,7 +106,7 @@ class GaussianRegression:
         return self._grid(nodes)
 
     def moments(self) -> RegressionMoments:
-        r"""$\Sigma_{xx}$, $\Sigma_{yx}$ and $\operatorname{Tr}\Sigma_{yy}$ of the whole distribution.
+        r"""$\Sigma_{yx}$, $\Sigma_{xx}$ and $\operatorname{Tr}\Sigma_{yy}$ of the whole distribution.
 
         Exact, as `population` is, where the target is a polynomial: of any number of inputs if it is linear.
         """

@@ -15,8 +15,8 @@ from lazyrich.tasks._gaussian import MOST_INPUTS, covariance_root, normal_nodes
 class TokenMoments(NamedTuple):
     r"""Exact population moments of $z_{abc} = (XX^\top)_{ab}\, x_{q,c}$ and the query's label y."""
 
-    covariance: Any  # E[z_abc z_def], shape (D+1,)*6
     correlation: Any  # E[z_abc y], shape (D+1,)*3
+    covariance: Any  # E[z_abc z_def], shape (D+1,)*6
     output_power: Any  # E[y²]
 
 
@@ -130,4 +130,4 @@ class InContextRegression:
         # E[y z]: y = w·x_q is odd in w, so only the context's part of the sums correlates with it
         Cw = N * np.einsum("w,wab,wg->abg", w_share, C, w)
         correlation = np.einsum("abg,gc->abc", Cw, q2[:D])
-        return TokenMoments(covariance, correlation, float(np.trace(self.covariance)))
+        return TokenMoments(correlation, covariance, float(np.trace(self.covariance)))

@@ -52,7 +52,7 @@ class FastestDirection(NamedTuple):
 
 @untraced
 def fastest_direction(
-    inputs: Any, targets: Any, weights: Any = None, *,
+    inputs: Any, targets: Any, sample_weights: Any = None, *,
     sign: int | None = None, num_starts: int = 64, seed: int = 0,
 ) -> FastestDirection:  # fmt: skip
     r"""The direction in which a small ReLU unit grows fastest.
@@ -64,7 +64,8 @@ def fastest_direction(
     above the maximum.
 
     Symbols:
-        $x$ → `inputs`, $y$ → `targets`, $\langle\cdot\rangle$ → the mean with `weights`.
+        $x$ → `inputs`, $y$ → `targets`, $\langle\cdot\rangle$ → the mean with
+        `sample_weights`.
 
     Source:
         saddles, App. C. The paper has one output and $v > 0$: `sign=1`.
@@ -87,7 +88,7 @@ def fastest_direction(
     Args:
         inputs: shape (samples, inputs).
         targets: shape (samples,) or (samples, outputs).
-        weights: weight of each sample, ≥ 0, shape (samples,); 1/samples without.
+        sample_weights: weight of each sample, ≥ 0, shape (samples,); 1/samples without.
         sign: with one output, 1 for units with v > 0 and −1 for units with v < 0; without, the faster.
         num_starts: starts beyond two dimensions, half of them the best of many random directions.
         seed: for the starts.
@@ -105,7 +106,7 @@ def fastest_direction(
         >>> found.incoming.round(4), found.outgoing, found.rate.round(4)
         (array([-0.4472,  0.8944]), array([-1.]), np.float64(1.118))
     """
-    x, y = _data(inputs, targets, weights)
+    x, y = _data(inputs, targets, sample_weights)
     signs = _signs(sign, y.shape[1])
     starts = count("num_starts", num_starts, at_most=10**6, advice="Use e.g. 64.")
     seed = count("seed", seed, at_least=0, advice="Use e.g. 0.")
@@ -117,7 +118,7 @@ def fastest_direction(
     return _best(np.array(tops), x, y, signs, exact=False)
 
 
-def _data(inputs: Any, targets: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
+def _data(inputs: Any, targets: Any, sample_weights: Any) -> tuple[np.ndarray, np.ndarray]:
     """Inputs, and targets times weights of shape (samples, outputs)."""
     x = moderate("inputs", inputs, advice="Pass an array of shape (samples, inputs).")
     y = moderate(
@@ -129,15 +130,17 @@ def _data(inputs: Any, targets: Any, weights: Any) -> tuple[np.ndarray, np.ndarr
         raise argument_error(
             "targets", f"have the shape ({len(x)},) or ({len(x)}, outputs) to fit `inputs`", y.shape
         )
-    p = np.full(len(x), 1 / len(x)) if weights is None else weights
-    p = moderate("weights", p, at_least=0, advice="Leave it out for equal weights.")
+    p = np.full(len(x), 1 / len(x)) if sample_weights is None else sample_weights
+    p = moderate("sample_weights", p, at_least=0, advice="Leave it out for equal weights.")
     if p.shape != (len(x),):
-        raise argument_error("weights", f"have the shape ({len(x)},) of the samples", p.shape)
+        raise argument_error(
+            "sample_weights", f"have the shape ({len(x)},) of the samples", p.shape
+        )
     y = y.reshape(len(x), -1) * p[:, None]
     if not np.any(x[np.any(y != 0, axis=1)]):
         raise argument_error(
             "targets",
-            "not vanish wherever `inputs` and `weights` do not",
+            "not vanish wherever `inputs` and `sample_weights` do not",
             targets,
             "Nothing would grow.",
         )

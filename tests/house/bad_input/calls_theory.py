@@ -126,7 +126,8 @@ CALLS = {
         _embed, {"network": NETWORK, "weights": WEIGHTS, "constructions": (theory.SplitUnit(0),), "layer": 0},
     ),
     "fastest_direction": {
-        "inputs": DATA, "targets": np.array([1.0, -1.0, 0.5, 0.2]), "weights": np.full(4, 0.25), "sign": 1,
+        "inputs": DATA, "targets": np.array([1.0, -1.0, 0.5, 0.2]), "sample_weights": np.full(4, 0.25),
+        "sign": 1,
         "num_starts": 4, "seed": 0,
     },
     "feature_repulsion": {"features": DATA, "ridge": 0.1},

@@ -71,7 +71,7 @@ def balanced_runs(
 
     starts, data = _starts(config, seeds, np.asarray(imbalances)[:, None], np.asarray(scales))
     first, second = _stacked(starts)
-    covariance, correlation, _ = (array[:, None, None] for array in _stacked(data))
+    correlation, covariance, _ = (array[:, None, None] for array in _stacked(data))
     runs = simulate.linear_network_descent(
         correlation, covariance, first, second, steps, learning_rate=config.learning_rate
     )

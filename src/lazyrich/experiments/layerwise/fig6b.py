@@ -68,11 +68,12 @@ def _piece(config: Config, seeds: range) -> "xarray.Dataset":
     import xarray
 
     starts, data = zip(*(_start(config, seed) for seed in seeds), strict=True)
-    moments = [np.stack(arrays)[:, None, None] for arrays in zip(*data, strict=True)]
+    moments = (np.stack(arrays)[:, None, None] for arrays in zip(*data, strict=True))
+    correlation, covariance, _ = moments
     first, second = (np.stack(arrays)[:, :, None] for arrays in zip(*starts, strict=True))
-    target = moments[1] / config.ratios[:, None, None]
+    target = correlation / config.ratios[:, None, None]
     runs = simulate.linear_network_descent(
-        target, moments[0], first, second, [0, config.last_step], learning_rate=config.learning_rate
+        target, covariance, first, second, [0, config.last_step], learning_rate=config.learning_rate
     )
     dims = ("seed", "imbalance", "ratio")
     left = runs.loss[..., 1] / runs.loss[..., 0]
