@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from lazyrich import models, simulate, theory
 from lazyrich.core import Claim, Departure, require_seeds
 from lazyrich.experiments._claims import mean_claim
@@ -33,6 +35,9 @@ TIES = (
     "in about half of the runs two of ten heads grow together, as their starts are nearly tied, and the loss "
     "falls in one drop"
 )
+RULE = "when the first head, growing alone to lowest order, would become infinite"
+INFINITE = 10.0
+"""Weights from which growth to infinity is a matter of a step or two."""
 PRESETS = {
     "quick": Config(width=10, initial_std=5e-3, learning_rate=0.02, population=True, num_seeds=32),
     "paper": Config(width=10, initial_std=5e-3, learning_rate=0.02, num_seeds=128),
@@ -51,11 +56,7 @@ run, figure, frames = PANEL.run, PANEL.figure, PANEL.frames
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
-    """What Sec. 3 says about Fig. 1F, and the losses at its saddles.
-
-    Theory has no time for the drops: a head reads and writes labels by two ways that share its query, so that
-    its outgoing weights are no single number as in Eq. 13.
-    """
+    """What Sec. 3 says about Fig. 1F, the losses at its saddles, and when it leaves the first."""
     found = PANEL.walks(result, config)
     saddles = theory.AttentionSaddles(_settings.attention_task(1).covariance, 32)
     rested = [walk.plateaus for walk in found if walk.has_intermediate]
@@ -90,6 +91,32 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
             *_walks.spread_claims(
                 found, "Fig. 1F, animation", (580, 885), Departure(EARLY, 3.5, 1.2)
             ),
+            *_walks.prediction_claims(
+                found, "Sec. 5.2", RULE, _blow_ups(result, config)[:, None], 0.05
+            ),
         ],
         8,
     )
+
+
+def _blow_ups(result: "xarray.Dataset", config: Config) -> np.ndarray:
+    """When the first head of each run becomes infinite if all follow the lowest order of the loss, −2⟨yf⟩.
+
+    Heads then do not see each other: v_a changes by 2η T_abc k_b q_c in a step, keys and queries likewise,
+    with the correlations T of features and label. There is no closed form as of Proposition 5: a head reads
+    and writes labels by two ways that share its query, so that its outgoing weights are no single number as
+    in Eq. 13.
+    """
+    T = _settings.attention_task(1).moments().correlation
+    start = result.isel(time=0)
+    K, Q = np.split(start.incoming.values, 2, axis=-1)  # (seed, head, entry)
+    V, times = start.outgoing.values, np.full(result.sizes["seed"], np.inf)
+    for step in range(config.last_step):
+        times[(np.abs([V, K, Q]).max(axis=(0, 2, 3)) > INFINITE) & np.isinf(times)] = step
+        alive = np.isinf(times)[:, None, None] * 2 * config.learning_rate
+        V, K, Q = (
+            V + alive * np.einsum("abc,shb,shc->sha", T, K, Q),
+            K + alive * np.einsum("abc,sha,shc->shb", T, V, Q),
+            Q + alive * np.einsum("abc,sha,shb->shc", T, V, K),
+        )
+    return times
