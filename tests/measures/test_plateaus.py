@@ -334,12 +334,12 @@ def test_options():
 
 def test_text():
     assert str(plateaus(STEPS, two_steps())).splitlines()[:3] == [
-        "3 plateaus, 2 drops",
-        "  plateau  from 0 to 399.2, loss 0.99988 ± 0.00009",
+        "3 plateaus, 2 drops of at least 0.02",
+        "  plateau  from 0 to 399.2, loss 0.9999 ± 0.0001",
         "  drop     at 501 ± 3, by 0.5",
     ]
     falling = str(plateaus(STEPS, 1 - STEPS / 4000)).splitlines()
-    assert falling[0] == "0 plateaus, 1 drop"
+    assert falling[0] == "0 plateaus, 1 drop of at least 0.02"
     assert falling[1].startswith("  start    falling from 0, loss 1")
     assert falling[3].startswith("  end      still falling at 2000, loss 0.5")
 
@@ -440,3 +440,84 @@ def test_start_rising():
     found = plateaus(STEPS, 1 + STEPS / 2000)
     assert str(found).splitlines()[1].startswith("  start    rising from 0")
     assert "still rising" in str(found)
+
+
+LONG = np.arange(0, 20001, 10.0)
+
+
+def stairs(levels, times, width=20.0, time=LONG):
+    """Logistic drops from level to level."""
+    drops = [1 / (1 + np.exp(-np.clip((time - T) / width, -700, 700))) for T in times]
+    return levels[0] + np.diff(levels) @ np.array(drops)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-3])
+@pytest.mark.parametrize(
+    ("levels", "times", "small"),
+    [
+        ([1, 0.03, 0.012], [1000, 10000], 0.018),
+        ([1, 0.03, 0.012], [1000, 18000], 0.018),
+        ([1, 0.03, 0.012], [1000, 3000], 0.018),
+        ([30, 0.484, 0.174], [2000, 9690], 0.31),
+        ([1, 0.5, 0.485, 0], [2000, 9690, 12000], 0.015),
+        ([1, 0.5, 0.485, 0], [2000, 3690, 12000], 0.015),
+        ([1, 0.5, 0.515, 0], [2000, 7000, 12000], 0.015),
+    ],
+)
+def test_a_drop_too_small_to_count_is_within_the_uncertainty(levels, times, small, noise):
+    exact = stairs(levels, times)
+    scatter = noise * levels[0] * np.random.default_rng(7).standard_normal(LONG.size)
+    found = plateaus(LONG, exact + scatter)
+    i = 1  # the plateau in which it lies
+    assert kind(found) == (len(levels) - 1, len(levels) - 2, True, True)
+    inside = (found.starts[i] + 200 < LONG) & (found.ends[i] - 200 > LONG)
+    off = np.abs(exact[inside] - found.levels[i])
+    assert np.all(off < 3 * found.level_uncertainties[i])
+    assert found.level_uncertainties[i] < small
+    if levels[2] < levels[1]:
+        assert found.strays[i] == pytest.approx(small, rel=0.4)
+        assert f"moves by {found.strays[i]:.2g}" in str(found)
+    others = np.delete(found.level_uncertainties, i)
+    assert np.all(others < 1e-3 * levels[0])  # those around know nothing of it
+
+
+@pytest.mark.parametrize("noise", [0.0, 3e-4])
+@pytest.mark.parametrize("times", [(4000, 8000, 12000, 16000), (4000, 8000, 12000), (4000, 12000)])
+@pytest.mark.parametrize("top", [0.1, 1.0])
+def test_a_drop_in_small_steps_is_as_uncertain_as_it_is_long(top, times, noise):
+    levels = [1, *(top - 0.015 * np.arange(len(times) + 1))]
+    exact = stairs(levels, [1000, *times]) if top < 1 else stairs(levels[1:], times)
+    found = plateaus(LONG, exact + noise * np.random.default_rng(8).standard_normal(LONG.size))
+    assert found.num_drops == (2 if top < 1 else 1)
+    off = np.abs(found.drop_times[-1] - np.array(times))
+    assert np.all(off < 3 * found.drop_time_uncertainties[-1])
+    assert found.pauses[-1] == pytest.approx(times[-1] - times[0], rel=0.1)
+    assert "pauses for" in str(found)
+    assert np.all(found.pauses[:-1] == 0)
+
+
+def test_a_slow_drift_is_within_the_uncertainty():
+    drift = 0.03 * (1 - LONG / 20000)
+    found = plateaus(LONG, stairs([1, 0.5, 0], [4000, 16000]) + drift)
+    assert kind(found) == (3, 2, True, True)
+    exact = np.array([1, 0.5, 0])[:, None] + drift
+    for i in range(3):
+        inside = (found.starts[i] < LONG) & (found.ends[i] > LONG)
+        off = np.abs(exact[i][inside] - found.levels[i])
+        assert np.all(off < 3 * found.level_uncertainties[i])
+
+
+def test_tails_of_drops_noise_and_bursts_are_no_drift():
+    for i in range(5):
+        found = plateaus(STEPS, modes(STEPS, [0.5, 0.5], [545, 1465], [0.01, 0.01 + 0.002 * i]))
+        assert np.all(found.strays < 2e-3)
+        assert np.all(found.pauses == 0)
+    rng = np.random.default_rng(9)
+    cases = [plateaus(*random_staircase(rng)[:2]) for _ in range(100)]
+    assert sum(bool(np.any(found.pauses > 0)) for found in cases) <= 2
+    assert sum("moves" in str(found) for found in cases) <= 2
+    loss = two_steps()
+    loss[100:109] += 0.3 * (1 - np.abs(np.arange(-4, 5)) / 5)
+    burst = plateaus(STEPS, loss)
+    assert burst.strays[1] < 2e-3
+    assert burst.level_uncertainties[1] < 0.3 / 4  # its spread over all records

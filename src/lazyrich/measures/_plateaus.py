@@ -10,6 +10,7 @@ import numpy as np
 from lazyrich.core import argument_error, moderate, number, real, untraced
 from lazyrich.measures._denoised import Denoised, denoised
 from lazyrich.measures._dwell import resting_stretches
+from lazyrich.measures._strays import SHARES, pause, stray
 
 FEWEST_RECORDS = 8
 """Below, a plateau, a drop and a plateau cannot be told from a smooth fall."""
@@ -20,6 +21,8 @@ REST = 0.5
 
 Bands as high as a drop would reach from its middle far into the plateaus, and hide that it is fast.
 """
+WORTH_SAYING = 0.05
+"""Motion on a plateau is printed above this share of the smallest drop."""
 SIGNIFICANCE = 4.0
 """Drops, and rests between them, count if they exceed what the noise may fake by so many standard errors."""
 
@@ -37,7 +40,7 @@ class Plateaus:
     levels: np.ndarray
     """Loss at each level, shape (drops + 1,)."""
     level_uncertainties: np.ndarray
-    """Their uncertainties: noise, and what the level drifts."""
+    """Their uncertainties: noise, and how the loss moves on the plateau (`strays`)."""
     starts: np.ndarray
     """When 90 % of the drop before is done; the first record for the first level."""
     ends: np.ndarray
@@ -45,11 +48,21 @@ class Plateaus:
     drop_times: np.ndarray
     """When the loss is half-way between two levels, shape (drops,)."""
     drop_time_uncertainties: np.ndarray
-    """Their uncertainties: the grid, and noise divided by slope."""
+    """Their uncertainties: the grid, noise divided by slope, and half of the `pauses`."""
     drop_sizes: np.ndarray
     """By how much the loss drops; negative where it rises."""
     rests: np.ndarray
     """Which levels are plateaus, shape (drops + 1,); others are ends at which the loss moves, and turns."""
+    strays: np.ndarray
+    """How far the loss moves away from each level, noise and the tails of the drops around left out.
+
+    Not zero where it drifts, and where drops that are too small to count are joined to one plateau. The
+    level is that of the half that moves least. Bursts after which the loss returns do not count here.
+    """
+    pauses: np.ndarray
+    """For how long each drop pauses as it consists of several that are too small to count; mostly 0."""
+    smallest_drop: float
+    """The smallest drop that counted, as a loss."""
 
     @property
     def starts_on_plateau(self) -> bool:
@@ -72,24 +85,34 @@ class Plateaus:
         return int(np.sum(self.rests))
 
     def __str__(self) -> str:
-        lines = [f"{_plural(self.num_plateaus, 'plateau')}, {_plural(self.num_drops, 'drop')}"]
-        for i, level in enumerate(self.levels):
-            loss = f"loss {_rounded(level, self.level_uncertainties[i])}"
-            if self.rests[i]:
-                lines.append(f"  plateau  from {self.starts[i]:.4g} to {self.ends[i]:.4g}, {loss}")
-            elif i == 0:
-                lines.append(f"  start    {self._motion(i)} from {self.starts[i]:.4g}, {loss}")
-            elif i == self.num_drops:
-                lines.append(
-                    f"  end      still {self._motion(i - 1)} at {self.ends[i]:.4g}, {loss}"
-                )
-            else:
-                lines.append(f"  turn     at {self.starts[i]:.4g}, {loss}")
+        counts = f"{_plural(self.num_plateaus, 'plateau')}, {_plural(self.num_drops, 'drop')}"
+        lines = [f"{counts} of at least {self.smallest_drop:.2g}"]
+        for i in range(self.levels.size):
+            lines.append(self._level_in_words(i))
             if i < self.num_drops:
-                when = _rounded(self.drop_times[i], self.drop_time_uncertainties[i])
-                kind = "drop " if self.drop_sizes[i] > 0 else "rise "
-                lines.append(f"  {kind}    at {when}, by {abs(self.drop_sizes[i]):.3g}")
+                lines.append(self._drop_in_words(i))
         return "\n".join(lines)
+
+    def _level_in_words(self, i: int) -> str:
+        loss = f"loss {_rounded(self.levels[i], self.level_uncertainties[i])}"
+        if self.rests[i]:
+            moves = f", moves by {self.strays[i]:.2g}" if self._moves(i) else ""
+            return f"  plateau  from {self.starts[i]:.4g} to {self.ends[i]:.4g}, {loss}{moves}"
+        if i == 0:
+            return f"  start    {self._motion(i)} from {self.starts[i]:.4g}, {loss}"
+        if i == self.num_drops:
+            return f"  end      still {self._motion(i - 1)} at {self.ends[i]:.4g}, {loss}"
+        return f"  turn     at {self.starts[i]:.4g}, {loss}"
+
+    def _drop_in_words(self, i: int) -> str:
+        when = _rounded(self.drop_times[i], self.drop_time_uncertainties[i])
+        kind = "drop " if self.drop_sizes[i] > 0 else "rise "
+        pauses = f", pauses for {self.pauses[i]:.2g}" if self.pauses[i] else ""
+        return f"  {kind}    at {when}, by {abs(self.drop_sizes[i]):.3g}{pauses}"
+
+    def _moves(self, level: int) -> bool:
+        """Worth a word: not what is as small as the threshold makes any plateau."""
+        return bool(self.strays[level] > WORTH_SAYING * self.smallest_drop)
 
     def _motion(self, drop: int) -> str:
         return "falling" if self.drop_sizes[drop] > 0 else "rising"
@@ -111,6 +134,10 @@ def plateaus(
 
     A plateau needs three records; a stair with fewer may be taken for a part of the fall.
 
+    Drops that are too small to count are joined. They make the uncertainties of levels and drop times as
+    large as they are high or far apart, and are printed: the plateau `moves`, the drop `pauses`. To see them
+    one by one, lower `smallest_drop`.
+
     Noise is estimated from the record, also where it depends on the level, and drops that it may fake do not
     count. It must be independent from record to record: thin a running average by its window before.
     Single spikes are ignored.
@@ -119,7 +146,7 @@ def plateaus(
         time: recorded times ≥ 0, increasing, shape (time,), at least 8.
         loss: recorded losses, shape (time,). For many runs, call once for each.
         smallest_drop: the smallest drop that counts, as a share of the largest loss, which is the initial
-            one of a falling curve.
+            one of a falling curve. If it starts far above what can be learned in steps, lower this.
         shortest: the least duration of a plateau, from 75 % of the drop before to 25 % of the drop after,
             in units of the middle half of the longer of these drops. A steady fall has 1; 2 separates two
             logistic drops by about half their total width.
@@ -133,7 +160,7 @@ def plateaus(
         >>> time = np.arange(0, 2001, 10)
         >>> loss = 0.5 / (1 + np.exp((time - 500) / 20)) + 0.5 / (1 + np.exp((time - 1400) / 20))
         >>> print(plateaus(time, loss))
-        3 plateaus, 2 drops
+        3 plateaus, 2 drops of at least 0.02
           plateau  from 0 to 455.5, loss 1 ± 7e-08
           drop     at 500 ± 3, by 0.5
           plateau  from 544.4 to 1356, loss 0.5 ± 1e-07
@@ -168,6 +195,9 @@ class _Level(NamedTuple):
     error: float
     """Standard error of the mean over all its records."""
     rests: bool
+    slope: float = 0.0
+    """Size of the rate at which it moves, noise left out, where it moves least."""
+    stray: float = 0.0
 
 
 class _Drop(NamedTuple):
@@ -182,6 +212,7 @@ class _Drop(NamedTuple):
     """Shortest durations of half the drop, in time and in log time: also of a drop that pauses on its way."""
     tenths: tuple[float, float]
     """When 10 % and 90 % are done."""
+    pause: float
 
 
 def _record(time: Any, loss: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -264,7 +295,7 @@ def _candidates(record: _Record) -> list[_Level]:
 
 def _rest(record: _Record, first: int, last: int) -> _Level:
     """A plateau; its level is the mean over the half of its records in which the curve moves least."""
-    _, curve, _ = record
+    t, curve, _ = record
     half = (last - first + 2) // 2
     windows = np.lib.stride_tricks.sliding_window_view(curve.mean[first : last + 1], half)
     motion = np.ptp(windows, axis=-1)
@@ -276,7 +307,10 @@ def _rest(record: _Record, first: int, last: int) -> _Level:
     uncertainty = np.hypot(_mean_error(noise), drift / np.sqrt(3))
     error = _mean_error(curve.noise[first : last + 1])
     middle = a + (half - 1) // 2
-    return _Level(first, last, middle, float(np.mean(core)), float(uncertainty), error, True)
+    between = (t[a + half - 1] - t[a]) / 2 or np.inf
+    slope = max(abs(drift) - 2 * SIGNIFICANCE * _mean_error(noise), 0.0) / between
+    level = float(np.mean(core))
+    return _Level(first, last, middle, level, float(uncertainty), error, True, float(slope))
 
 
 def _mean_error(noise: np.ndarray) -> float:
@@ -371,9 +405,11 @@ def _drop(record: _Record, before: _Level, after: _Level) -> _Drop:
     # where an increasing regression passes a level: Chernoff's distribution, standard deviation 0.52
     wander = 0.52 * (4 * (noise / speed) ** 2 * cell) ** (1 / 3)
     misplaced = np.hypot(before.uncertainty, after.uncertainty) / 2 / speed
-    uncertainty = np.sqrt(cell**2 / 12 + wander**2 + misplaced**2)
+    shares = np.array([crossing(curve.mean, share)[0] for share in SHARES])
+    pauses = pause(shares, wander, CONTRAST)
+    uncertainty = np.sqrt(cell**2 / 12 + wander**2 + misplaced**2 + pauses**2 / 4)
     half = _shortest_half(t, curve.mean, before.middle, after.middle, fall, quarters)
-    return _Drop(middle, float(uncertainty), fall, speed, quarters, half, tenths)
+    return _Drop(middle, float(uncertainty), fall, speed, quarters, half, tenths, pauses)
 
 
 def _shortest_half(
@@ -424,6 +460,12 @@ def _result(record: _Record, levels: list[_Level], unit: float) -> Plateaus:
     for i, level in enumerate(levels):
         if not level.rests:
             starts[i] = ends[i] = t[level.middle]
+    tails = np.array([0.0, *(np.sign(drop.size) for drop in drops), 0.0])
+    levels = [
+        _with_stray(record, level, (starts[i], ends[i]), (tails[i], -tails[i + 1]))
+        for i, level in enumerate(levels)
+    ]
+    drops = [_drop(record, *pair) for pair in itertools.pairwise(levels)]
     return Plateaus(
         levels=unit * np.array([level.loss for level in levels]),
         level_uncertainties=unit * np.array([level.uncertainty for level in levels]),
@@ -433,7 +475,26 @@ def _result(record: _Record, levels: list[_Level], unit: float) -> Plateaus:
         drop_time_uncertainties=np.array([drop.uncertainty for drop in drops]),
         drop_sizes=unit * np.array([drop.size for drop in drops]),
         rests=np.array([level.rests for level in levels]),
+        strays=unit * np.array([level.stray for level in levels]),
+        pauses=np.array([drop.pause for drop in drops]),
+        smallest_drop=unit * record.band,
     )
+
+
+def _with_stray(
+    record: _Record, level: _Level, span: tuple[float, float], tails: tuple[float, float]
+) -> _Level:
+    """The level, uncertain by how the curve moves between its start and its end."""
+    t, curve, _ = record
+    if not level.rests:
+        return level
+    a = min(int(np.searchsorted(t, span[0])), level.middle)
+    b = max(int(np.searchsorted(t, span[1], side="right")), level.middle + 1)
+    departure, error = curve.mean[a:b] - level.loss, np.hypot(curve.error[a:b], level.error)
+    final, spread = stray(t[a:b], departure, error, level.middle - a, level.slope, tails)
+    # with a drop that does not count within, the loss is within two uncertainties on either side of it
+    uncertainty = max(level.uncertainty, final / 2, spread)
+    return level._replace(uncertainty=uncertainty, stray=final)
 
 
 def _plural(count: int, noun: str) -> str:
