@@ -20,6 +20,7 @@ GROUPS = {
     "S4": groups.symmetric(4),
     "Q8": groups.quaternion(),
     "D9": groups.dihedral(9),
+    "A4": groups.alternating(4),
 }
 
 
@@ -169,10 +170,10 @@ def test_complex_nodes_have_complex_irreps():
     found = node_features(first, group, pairs=every)
     known = GroupFeatures(group, complex_weights=True).classify(first.T)
     np.testing.assert_array_equal(found.kind == "generalising", known.is_maximum)
-    np.testing.assert_allclose(found.purity, known.purity, atol=1e-12)
+    np.testing.assert_allclose(found.purity, known.share, atol=1e-12)
     np.testing.assert_allclose(found.energy, known.energy, atol=1e-12)
     assert found.kind.tolist()[1] == "undecided"
-    np.testing.assert_array_equal(found.irrep[[0, 2]], known.family[[0, 2]] + 1)
+    np.testing.assert_array_equal(found.irrep[[0, 2]], known.irrep[[0, 2]])
     assert found.num_features == 2  # a rotation and its inverse are two features
     assert found.nodes_per_irrep.shape == (M,)
 
@@ -306,3 +307,27 @@ W, G = np.ones((14, 2)), groups.cyclic(7)
 def test_bad_input(call, message):
     with pytest.raises(ArgumentError, match=message):
         call()
+
+
+@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.parametrize("complex_weights", [False, True])
+def test_theory_has_the_same_number_for_a_feature(name, complex_weights):
+    group = GROUPS[name]
+    features = GroupFeatures(group, complex_weights=complex_weights)
+    numbered = groups.irreps(group) if complex_weights else groups.real_irreps(group)
+    for family in features.families:
+        nodes = features.sample(family.index, 3, seed=1)
+        found, known = node_features(nodes.T, group), features.classify(nodes)
+        assert found.irrep.tolist() == known.irrep.tolist() == [family.irrep] * 3
+        if not complex_weights:
+            assert family.members == numbered[family.irrep].members
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_constants_lower_the_share_in_a_family_and_not_the_purity(name):
+    features = GroupFeatures(GROUPS[name])
+    nodes = features.sample(0, 3, seed=2) + 0.2
+    found, known = node_features(nodes.T, GROUPS[name]), features.classify(nodes)
+    np.testing.assert_allclose(found.purity, 1, atol=1e-12)
+    assert np.all(known.share < 0.99)
+    np.testing.assert_allclose(known.share, found.purity * (1 - found.trivial), atol=1e-12)

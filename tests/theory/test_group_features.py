@@ -81,7 +81,7 @@ def test_every_ascent_ends_in_a_family(name):
     features = GroupFeatures(GROUPS[name])
     found = features.classify(plain_ascent(GROUPS[name], 60, seed=1))
     assert found.is_maximum.all()
-    np.testing.assert_allclose(found.purity, 1, atol=1e-12)
+    np.testing.assert_allclose(found.share, 1, atol=1e-12)
     np.testing.assert_allclose(found.relative_energy, 1, atol=1e-12)
     assert set(found.family.tolist()) == set(range(len(features.families)))
 
@@ -95,7 +95,7 @@ def test_rank_two_is_no_maximum():
     nodes = [features.maximum(family.index, e[i], e[i], e[i]) for i in (0, 1)]
     both = (nodes[0] + nodes[1]) / np.sqrt(2)
     found = features.classify(both)
-    assert found.purity == pytest.approx(1)
+    assert found.share == pytest.approx(1)
     assert found.slope < 1e-10
     assert found.relative_energy == pytest.approx(0.5)
     assert features.curvature(both).num_positive > 0
@@ -162,7 +162,7 @@ def test_activation_scales_the_energy():
 
 def test_zeros_have_no_family():
     found = GroupFeatures(GROUPS["Z6"]).classify(np.zeros((2, 12)))
-    assert found.family.tolist() == [-1, -1]
+    assert found.family.tolist() == found.irrep.tolist() == [-1, -1]
     assert not found.is_maximum.any()
     assert found.energy.tolist() == [0, 0]
 

@@ -40,8 +40,9 @@ class NodeFeatures:
         power: of both halves together in each real irrep, of complex weights in each irrep, the trivial one
             first, shape (..., nodes, irreps).
         irrep: number of the dominant one in `groups.real_irreps(group)`, of complex weights in
-            `groups.irreps(group)`; never the trivial one, 0.
-        purity: its share of the power outside the trivial irrep; NaN for a node that has none.
+            `groups.irreps(group)`; never the trivial one, 0. The `irrep` of `theory.FeatureFamily`.
+        purity: its share of the power outside the trivial irrep; NaN for a node that has none. The `share` of
+            `theory.GroupFeatures.classify` is times 1 − `trivial`.
         chance: probability that a node of random weights is as pure.
         inverse_participation: $\sum_k p_k^2$ of these shares: 1 for one irrep, 1/m for m equal ones.
         trivial: share of the trivial irrep, a constant in each half, in the whole power.

@@ -36,8 +36,10 @@ class FeatureFamily:
         checks `li2/thm2`, `li2/cor2`; `tests/theory/test_group_features.py`.
 
     Attributes:
-        index: the place in `GroupFeatures.families`.
-        members: numbers of the irreps: one, or a conjugate pair.
+        index: the place in `GroupFeatures.families`, from 0: what `sample` and `maximum` take.
+        irrep: the number that `measures.node_features` reports: in `groups.real_irreps(group)`, with complex
+            weights in `groups.irreps(group)`. The trivial one, 0, has no maxima, so it is `index` + 1.
+        members: numbers in `groups.irreps(group)`: one, or a conjugate pair.
         kind: "real", "complex" or "quaternionic"; with complex weights always "complex".
         dimension: $d_k$ of the irreps.
         energy: the energy of each maximum.
@@ -55,6 +57,7 @@ class FeatureFamily:
     """
 
     index: int
+    irrep: int
     members: tuple[int, ...]
     kind: str
     dimension: int
@@ -73,7 +76,7 @@ class NodeClasses(NamedTuple):
        \frac{\lVert(1 - ww^\top)\nabla\mathcal{E}\rVert}{\lVert\nabla\mathcal{E}\rVert} $$
 
     Symbols:
-        $k$ → `family`, its share → `purity`, the two ratios → `relative_energy` and `slope`.
+        $k$ → `family`, its share → `share`, the two ratios → `relative_energy` and `slope`.
 
     Source:
         li2, Theorem 2, which says what the maxima are.
@@ -86,7 +89,9 @@ class NodeClasses(NamedTuple):
 
     Attributes:
         family: index of the family with the largest share of the squared norm, −1 for a node of zeros.
-        purity: that share.
+        irrep: its `FeatureFamily.irrep`, likewise.
+        share: that share. Constants in the halves lower it, as they lower the energy; `NodeFeatures.purity`
+            leaves them out.
         energy: the energy of the normalised node.
         relative_energy: that over the family's.
         slope: length of the gradient along the sphere over that of the whole, 1 where there is none.
@@ -101,7 +106,8 @@ class NodeClasses(NamedTuple):
     """
 
     family: np.ndarray
-    purity: np.ndarray
+    irrep: np.ndarray
+    share: np.ndarray
     energy: np.ndarray
     relative_energy: np.ndarray
     slope: np.ndarray
@@ -233,7 +239,7 @@ class GroupFeatures(Frozen):
         halves = 4 if (is_pair or kind == "quaternionic") else 2
         flat = {"real": 3 * (d - 1), "complex": 6 * d - 4, "quaternionic": 6 * d - 6}[kind]
         return FeatureFamily(
-            index, (irrep.number, irrep.conjugate) if is_pair else (irrep.number,), kind, d,
+            index, index + 1, (irrep.number, irrep.conjugate) if is_pair else (irrep.number,), kind, d,
             b2 * M / (halves * d), flat, 4 if flat == 0 else 1,
             tuple(int(g) for g in irrep.kernel), M // len(irrep.kernel),
         )  # fmt: skip
@@ -296,7 +302,8 @@ class GroupFeatures(Frozen):
         energy, slope = self.group_energy.value(unit), self._slope(unit)
         relative = energy / np.array([f.energy for f in self.families])[family]
         is_maximum = (slope < CRITICAL) & (np.abs(relative - 1) < CRITICAL) & ~is_zero
-        return NodeClasses(family, np.max(shares, -1), energy, relative, slope, is_maximum)
+        irrep = np.where(is_zero, -1, np.array([f.irrep for f in self.families])[family])
+        return NodeClasses(family, irrep, np.max(shares, -1), energy, relative, slope, is_maximum)
 
     @untraced
     def curvature(self, weights: Any, tolerance: float = 1e-8) -> Curvature:

@@ -119,7 +119,7 @@ def maximum() -> Iterator[Comparison]:
 
 @accuracy(
     "theory.GroupFeatures.classify",
-    "Energy, slope and purity of nodes, and their power in each family",
+    "Energy, slope and share of nodes, and their power in each family",
     against="sums over all products and textbook characters at 50 digits",
     grid=f"{NODES_IN_WORDS}",
     also=("theory.GroupFeatures.power",),
@@ -141,7 +141,7 @@ def classify() -> Iterator[Comparison]:
             along = numbers(w) * (np.dot(slope, numbers(w)) / squares)
             best = int(np.argmax([float(share) for share in power[1:]]))
             true = {
-                "family": best, "purity": power[1 + best], "energy": energy,
+                "family": best, "share": power[1 + best], "energy": energy,
                 "relative_energy": energy / energies[best],
                 "slope": length(slope - along) / length(slope), "is_maximum": 0,
             }  # fmt: skip

@@ -58,7 +58,7 @@ def thm2() -> CheckResult:
         printed += found[1]
         features = theory.GroupFeatures(group)
         ends = features.classify(plain_ascent(group, 40))
-        errors += [float(np.sum(~ends.is_maximum)), 1 - ends.purity.min()]
+        errors += [float(np.sum(~ends.is_maximum)), 1 - ends.share.min()]
     errors.append(_connection())
     correction = (
         FACTOR

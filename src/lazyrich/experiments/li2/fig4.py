@@ -151,7 +151,7 @@ def _all(config: Config) -> "xarray.Dataset":
     return xarray.Dataset(
         {
             "end_energy": ("ascent", ends.energy),
-            "end_purity": ("ascent", found.purity),
+            "end_share": ("ascent", found.share),
             "end_family": ("ascent", found.family),
             "end_predicted": ("ascent", energies[found.family]),
             "end_dimension": ("ascent", dimensions[found.family]),
@@ -176,10 +176,10 @@ def _subset(config: Config, seed: int) -> "xarray.Dataset":
     elements = np.eye(2 * config.order)[np.arange(n) * 2 * config.order // n]
     shape = (len(config.train_fractions), n)
     names = (
-        "random_purity",
+        "random_share",
         "random_energy",
         "random_focus",
-        "kept_purity",
+        "kept_share",
         "kept_energy",
         "element_energy",
     )
@@ -190,10 +190,10 @@ def _subset(config: Config, seed: int) -> "xarray.Dataset":
         # a slope of 1e-4 leaves the energy exact to 1e-8
         ends = simulate.energy_ascent(energy, np.concatenate([random, maxima]), tolerance=1e-4)
         power = features.power(ends.weights)[:, 1:]
-        found["random_purity"][row] = power[:n].max(1)
+        found["random_share"][row] = power[:n].max(1)
         found["random_energy"][row] = ends.energy[:n]
         found["random_focus"][row] = np.sum(ends.weights[:n] ** 4, axis=1)
-        found["kept_purity"][row] = power[n + np.arange(n), own]
+        found["kept_share"][row] = power[n + np.arange(n), own]
         found["kept_energy"][row], found["element_energy"][row] = energy.value(
             np.stack([maxima, elements])
         )
@@ -236,8 +236,8 @@ def _all_claims(result: "xarray.Dataset") -> list[Claim]:
     reason = "the cross term of (u + v)² is 2uv, so that all energies are four times as large"
     return [
         Claim(
-            "With σ(x) = x² every start reaches a single irrep (smallest purity)",
-            "Fig. 4, middle; Theorem 2", 1, float(result.end_purity.min()), "absolute", 1e-9,
+            "With σ(x) = x² every start reaches a single irrep (smallest share of the norm)",
+            "Fig. 4, middle; Theorem 2", 1, float(result.end_share.min()), "absolute", 1e-9,
         ),
         Claim(
             "with the energy predicted for it (largest relative difference)",
@@ -315,8 +315,8 @@ def _subset_claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
 def _shares(result: "xarray.Dataset") -> "tuple[xarray.DataArray, xarray.DataArray]":
     """Shares of ascents in a single irrep, from random starts and from maxima, for every subset."""
     return (
-        (result.random_purity >= PURE).mean("start"),
-        (result.kept_purity >= PURE).mean("start"),
+        (result.random_share >= PURE).mean("start"),
+        (result.kept_share >= PURE).mean("start"),
     )
 
 
@@ -372,8 +372,8 @@ def _draw_shares(axes: Any, result: "xarray.Dataset", config: Config) -> None:
 
 def _draw_energies(axes: Any, result: "xarray.Dataset", config: Config) -> None:
     blue, orange, *_ = plotting.COLOURS
-    flat = result.random_purity.values.ravel()
-    p = np.broadcast_to(result.fraction.values[None, :, None], result.random_purity.shape).ravel()
+    flat = result.random_share.values.ravel()
+    p = np.broadcast_to(result.fraction.values[None, :, None], result.random_share.shape).ravel()
     energy = result.random_energy.values.ravel()
     for colour, label, chosen in (
         (orange, "memorising ends", flat < PURE),
