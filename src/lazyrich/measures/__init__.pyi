@@ -40,7 +40,7 @@ from ._node_features import CyclicNodes as CyclicNodes
 from ._node_features import NodeFeatures as NodeFeatures
 from ._node_features import node_features as node_features
 from ._node_kinds import LabelEvidence as LabelEvidence
-from ._plateaus import Plateaus as Plateaus
+from ._plateau_record import Plateaus as Plateaus
 from ._plateaus import plateaus as plateaus
 from ._power_law import PowerLaw as PowerLaw
 from ._power_law import power_law as power_law
