@@ -202,7 +202,10 @@ EYE, F = np.eye(3), np.ones(3)
         (lambda: lazy_or_rich(EYE, np.full((3, 3), np.nan)), r"`end_kernel\[0, 0\]` must be a finite"),
         (lambda: lazy_or_rich(EYE, EYE, start_outputs=F), "`end_outputs` must be given with the other two"),
         (lambda: lazy_or_rich(EYE, EYE, start_outputs=F, end_outputs=F[:2], linear_change=F),
-         r"`end_outputs` must have the shape \(3,\) or \(3, c\), all three alike"),
+         r"`end_outputs` must have the shape \(3,\) or \(3, c\), all three alike, got \(2,\)\. "
+         r"`start_outputs` has \(3,\), `linear_change` has \(3,\)\."),
+        (lambda: lazy_or_rich(EYE, EYE, start_outputs=F[:, None], end_outputs=F[:, None], linear_change=F),
+         r"`linear_change` .*, got \(3,\)\. `start_outputs` has \(3, 1\), `end_outputs` has \(3, 1\)\."),
         (lambda: linearisation_gap(F, F, 0 * F), "`end_outputs` must differ from `start_outputs`"),
         (lambda: linearisation_gap(F, None, F), "`end_outputs` must be given"),
         (lambda: lazy_or_rich(EYE, EYE, start_weights=F), "`end_weights` must be given with the other"),
@@ -276,3 +279,25 @@ def test_sketches_estimate_the_alignment_with_the_target_without_bias():
     truth = [*exact.target_alignment, exact.alignment]
     assert np.all(np.abs(mean - truth) < 3 * error / np.sqrt(40) + 0.02 * np.array(truth))
     np.testing.assert_allclose(np.mean(said, axis=0), error[:2], rtol=0.4)
+
+
+def test_text():
+    rng = np.random.default_rng(0)
+    first, second = rng.standard_normal((2, 30, 5))
+    y = first[:, 0]
+    found = lazy_or_rich(
+        first @ first.T, second @ second.T, start_outputs=0 * y, end_outputs=y, linear_change=0.9 * y,
+        start_weights=y, end_weights=2 * y, targets=y,
+    )  # fmt: skip
+    lines = str(found).splitlines()
+    assert lines[0].startswith(f"rich: {found.value:.2f}"[:9])
+    assert " ± " in lines[0]
+    assert lines[1] == (
+        f"  rests on kernel_change: the kernel changes by {found.kernel_change:.3g}, "
+        f"the function by {found.function_change:.3g}, on 30 probe points"
+    )
+    assert lines[4] == "  weights moved by 1 of their size"
+    few = lazy_or_rich(EYE, EYE)
+    assert str(few).splitlines()[0] == "lazy: 0 between lazy, 0, and rich, 1"
+    assert str(few).splitlines()[-1] == "  no uncertainty: that takes 8 probe points"
+    assert "function" not in str(few)

@@ -140,7 +140,9 @@ def _escape(c: SaddleCertificate) -> list[str]:
         return []
     time = c.escape_time().time
     then = f"they reach size 1 at {time:.3g}" if np.isfinite(time) else "none shows"
-    lines = [f"displacements grow by e in {c.e_folding_time:.3g}; {then}"]
+    lines = [
+        f"displacements grow by e in {c.e_folding_time:.3g}; {then} (times: learning rate × step)"
+    ]
     if c.hessian_change > 0.1 * c.rates[0]:
         lines.append(
             f"the Hessian changes by {c.hessian_change:.3g} from there to here: the times are guesses"

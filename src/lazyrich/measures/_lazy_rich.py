@@ -7,6 +7,7 @@ import numpy as np
 
 from lazyrich.core import argument_error, count, moderate, real, untraced
 from lazyrich.measures._kernel_alignment import alignment_of, centred_alignment, target_kernel
+from lazyrich.measures._rounded import rounded
 from lazyrich.measures._sketched_distance import (
     sketched_alignment,
     sketched_kernel_distance,
@@ -77,6 +78,27 @@ class LazyOrRich:
         """The component that decides."""
         decides = (self.function_change or 0.0) > self.kernel_change
         return "function_change" if decides else "kernel_change"
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.regime}: {rounded(self.value, self.uncertainty)} between lazy, 0, and rich, 1",
+            f"  rests on {self.rests_on}: {self._parts()}, on {self.num_points} probe points",
+            f"  alignment of the kernel with its start {self.alignment:.3g}",
+        ]
+        if self.target_alignment is not None:
+            start, end = self.target_alignment
+            lines.append(f"  alignment with the targets from {start:.3g} to {end:.3g}")
+        if self.weight_movement is not None:
+            lines.append(f"  weights moved by {self.weight_movement:.3g} of their size")
+        if np.isnan(self.uncertainty):
+            lines.append(f"  no uncertainty: that takes {FEWEST_POINTS} probe points")
+        return "\n".join(lines)
+
+    def _parts(self) -> str:
+        parts = [f"the kernel changes by {self.kernel_change:.3g}"]
+        if self.function_change is not None:
+            parts.append(f"the function by {self.function_change:.3g}")
+        return ", ".join(parts)
 
 
 @untraced
@@ -304,7 +326,11 @@ def _changes(start: Any, end: Any, linear: Any, points: int | None) -> Any:
         fits = array.shape == arrays[0].shape and array.ndim in (1, 2) and array.size > 0
         if not fits or (points is not None and len(array) != points):
             wanted = "(n,) or (n, c)" if points is None else f"({points},) or ({points}, c)"
-            raise argument_error(name, f"have the shape {wanted}, all three alike", array.shape)
+            others = [
+                f"`{n}` has {a.shape}" for n, a in zip(given, arrays, strict=True) if n != name
+            ]
+            requirement = f"have the shape {wanted}, all three alike"
+            raise argument_error(name, requirement, array.shape, f"{', '.join(others)}.")
     f0, f, lin = (array.reshape(len(array), -1) for array in arrays)
     if not np.any(f != f0) and not np.any(lin):
         raise argument_error(

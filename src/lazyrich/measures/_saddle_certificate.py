@@ -77,7 +77,7 @@ def saddle_certificate(
         saddle: the loss falls in 1 of 3 directions, 0 are flat
         gradient 0.0201, fixed point 0.02 away
         eigenvalues from -2 ± 1.2e-14 to 3 ± 1.2e-14; up to 1e-09 counts as zero
-        displacements grow by e in 0.5; they reach size 1 at 3.45
+        displacements grow by e in 0.5; they reach size 1 at 3.45 (times: learning rate × step)
     """
     w, landscape = _arguments(gradient, hessian_product, weights)
     options = _options(w, radius, tolerance, max_dense, max_index, accuracy)

@@ -144,11 +144,13 @@ class LinearFixedPoints(Frozen):
 def _check_shapes(correlation: Any, covariance: Any) -> None:
     if correlation.ndim != 2 or 0 in correlation.shape:
         raise argument_error("correlation", "have the shape (outputs, inputs)", correlation.shape)
-    inputs = correlation.shape[1]
+    outputs, inputs = correlation.shape
+    if covariance.shape == (outputs, outputs) != (inputs, inputs):
+        requirement = f"have the shape (outputs, inputs), with {outputs} inputs as `covariance` has"
+        raise argument_error("correlation", requirement, correlation.shape, "Transpose it.")
     if covariance.shape != (inputs, inputs):
-        raise argument_error(
-            "covariance", f"have the shape {(inputs, inputs)} to fit", covariance.shape
-        )
+        requirement = f"have the shape {(inputs, inputs)} to fit `correlation`, (outputs, inputs)"
+        raise argument_error("covariance", requirement, covariance.shape)
 
 
 def _pseudo_inverse(covariance: np.ndarray) -> tuple[np.ndarray, int]:

@@ -9,6 +9,7 @@ import numpy as np
 from lazyrich import theory
 from lazyrich.checks.accuracy._grid import decades, mp
 from lazyrich.checks.accuracy._matrix import entries, exact, length
+from lazyrich.checks.accuracy._symmetric import trace as matrix_trace
 from lazyrich.core import Comparison, accuracy
 
 SUBSETS = [modes for size in range(4) for modes in itertools.combinations(range(3), size)]
@@ -146,7 +147,7 @@ def attention_saddles() -> list[Comparison]:
             for k in modes:
                 A += E[:, k] * E[:, k].T / ((N + 1) * values[k] + trace)
             second = N * (N + 1) * L * L + N * trace * L
-            loss = _trace(A.T * second * A * L) - 2 * N * _trace(L * A * L) + trace
+            loss = matrix_trace(A.T * second * A * L) - 2 * N * matrix_trace(L * A * L) + trace
             missing = [N * values[k] ** 2 for k in range(3) if k not in modes]
             there = where | {"modes": str(modes)}
             largest = 1 / ((N + 1) * values[-1] + trace)
@@ -170,10 +171,6 @@ def _covariance(seed: int) -> tuple[np.ndarray, list[Any], Any, float]:
     for column, k in enumerate(order):
         E[:, column] = vectors[:, k]
     return L, [values[k] for k in order], E, 2 / smallest
-
-
-def _trace(matrix: Any) -> Any:
-    return mp.fsum(matrix[i, i] for i in range(matrix.rows))
 
 
 TIMES = decades(1e-6, 100, 17, zero=True)
