@@ -137,9 +137,9 @@ def score(task: Task, scale: float, rng: np.random.Generator) -> Score:
     second = scale * rng.standard_normal((width, outputs))
     stairs = Staircase(*task, first=first, second=second)
     over_starts = Staircase(*task, initial_std=scale, width=width)
-    heights = -np.diff(stairs.losses)
+    heights = -np.diff(stairs.levels)
     n = int(np.argmin(np.r_[heights >= SMALLEST * heights.max(), False]))
-    middles = stairs.losses[:n] - heights[:n] / 2
+    middles = stairs.levels[:n] - heights[:n] / 2
     run = train(task, first, second, 1.5 * stairs.drop_times[n - 1] + stairs.drop_widths[n - 1])
     true = passes(run, middles)
     points = LinearFixedPoints(*task)
@@ -147,7 +147,7 @@ def score(task: Task, scale: float, rng: np.random.Generator) -> Score:
     predicted = [
         (A, loss)
         for A, loss, is_visible in zip(
-            stairs.modes[1:n], stairs.losses[1:n], stairs.is_visible[1:n], strict=True
+            stairs.modes[1:n], stairs.levels[1:n], stairs.is_visible[1:n], strict=True
         )
         if is_visible
     ]
@@ -160,7 +160,7 @@ def score(task: Task, scale: float, rng: np.random.Generator) -> Score:
     is_clear = bool(np.all(stairs.alignment[:n] >= 0.7))
     is_right = seen == expected
     levels = [
-        abs(a - b) / stairs.losses[0] for (_, a), (_, b) in zip(found, predicted, strict=False)
+        abs(a - b) / stairs.levels[0] for (_, a), (_, b) in zip(found, predicted, strict=False)
     ]
     errors = stairs.drop_times[:n] / true - 1
     same = over_starts.order[:n] == stairs.order[:n]

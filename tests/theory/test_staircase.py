@@ -47,8 +47,8 @@ def flow(S, C, first, second, stop):
 
 def true_times(S, C, weights, stairs):
     times, loss, W = flow(S, C, **weights, stop=1.3 * stairs.drop_times[-1])
-    levels = (stairs.losses[1:] + stairs.losses[:-1]) / 2
-    return np.interp(-levels, -loss - stairs.losses[0], times), times, W
+    levels = (stairs.levels[1:] + stairs.levels[:-1]) / 2
+    return np.interp(-levels, -loss - stairs.levels[0], times), times, W
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -123,7 +123,7 @@ def test_uncoupled_modes_by_hand(scale):
     np.testing.assert_allclose(stairs.drop_times, times, rtol=1e-5)
     np.testing.assert_allclose(stairs.spread, np.sqrt(polygamma(1, freedom)) / (2 * s), rtol=1e-4)
     np.testing.assert_allclose(stairs.rates, s, rtol=1e-12)
-    np.testing.assert_allclose(stairs.losses, [2.58, 0.58, 0.08, 0], atol=1e-12)
+    np.testing.assert_allclose(stairs.levels, [2.58, 0.58, 0.08, 0], atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -157,7 +157,7 @@ def test_symmetries(seed, rate, unit):
     scaled = {name: np.sqrt(unit) * weight for name, weight in weights.items()}
     louder = Staircase(unit * S, C, **scaled)
     np.testing.assert_allclose(louder.drop_times * unit, plain.drop_times, rtol=1e-6)
-    np.testing.assert_allclose(louder.losses, unit**2 * plain.losses, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(louder.levels, unit**2 * plain.levels, rtol=1e-6, atol=1e-12)
 
 
 def equal_modes(seed, mu, inputs=4, outputs=3):
@@ -191,7 +191,7 @@ def test_equal_modes_in_any_basis(seed, mu):
         (Staircase(S, C, **small), Staircase(S2, C2, **small)),
     ]:
         assert one.order == two.order
-        for name in ("drop_times", "rates", "losses", "alignment"):
+        for name in ("drop_times", "rates", "levels", "alignment"):
             np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(one.spread, two.spread, rtol=1e-4, atol=1e-9)
 
@@ -224,8 +224,8 @@ def test_equal_modes_are_learned_in_mixtures(seed, other, error):
     true, times, W = true_times(S, C, weights, stairs)
     np.testing.assert_allclose(stairs.drop_times, true, rtol=error)
     middle = W[np.searchsorted(times, stairs.drop_times.mean())]
-    loss = stairs.losses[0] - np.sum(middle * S) + np.sum(middle @ C * middle) / 2
-    assert loss == pytest.approx(stairs.losses[1], abs=0.01)
+    loss = stairs.levels[0] - np.sum(middle * S) + np.sum(middle @ C * middle) / 2
+    assert loss == pytest.approx(stairs.levels[1], abs=0.01)
 
 
 @settings(max_examples=20, deadline=None)
@@ -233,12 +233,12 @@ def test_equal_modes_are_learned_in_mixtures(seed, other, error):
 def test_the_curve(seed, scale):
     S, C = task(seed)
     stairs = Staircase(S, C, 50.0, initial_std=scale, width=10, learning_rate=0.1)
-    levels = (stairs.losses[1:] + stairs.losses[:-1]) / 2
+    levels = (stairs.levels[1:] + stairs.levels[:-1]) / 2
     np.testing.assert_allclose(stairs.loss(stairs.drop_times), levels, rtol=1e-9)
     time = np.linspace(0, 2 * stairs.drop_times[-1], 500)
     assert np.all(np.diff(stairs.loss(time)) <= 0)
     assert stairs.loss(0.0) == pytest.approx(25, rel=0.02)
-    assert stairs.loss(1e9) == pytest.approx(stairs.losses[-1])
+    assert stairs.loss(1e9) == pytest.approx(stairs.levels[-1])
     assert np.all(stairs.drop_times > 0)
     assert stairs.durations[:-1].sum() == pytest.approx(stairs.drop_times[-1])
     assert sorted(stairs.order) == [0, 1, 2]

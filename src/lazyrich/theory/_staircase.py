@@ -152,8 +152,8 @@ class Staircase(Frozen):
         return tuple(tuple(sorted(self.order[:r])) for r in range(len(self.order) + 1))
 
     @property
-    def losses(self) -> np.ndarray:
-        """The loss on each plateau."""
+    def levels(self) -> np.ndarray:
+        """The loss on each plateau, what `measures.plateaus` finds as `levels`."""
         mu = self._points.eigenvalues
         losses = np.array([self._points.loss(modes) for modes in self.modes])
         # mixtures of nearly equal modes; where whole groups are learned only rounding is left of this
@@ -217,7 +217,7 @@ class Staircase(Frozen):
             for r, (modes, loss, begin, end, spread, note) in enumerate(
                 zip(
                     self.modes,
-                    self.losses,
+                    self.levels,
                     ["0", *ends],
                     [*ends, ""],
                     [*(f"{spread:.2g}" for spread in self.spread), ""],

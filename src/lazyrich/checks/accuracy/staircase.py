@@ -87,7 +87,7 @@ def _cases() -> list[tuple[str, float, Any, _Stairs]]:
     also=tuple(
         f"theory.Staircase.{name}"
         for name in (
-            "losses",
+            "levels",
             "rates",
             "drop_widths",
             "durations",
@@ -112,7 +112,7 @@ def plateaus() -> list[Comparison]:
         modes = [k for r in range(4) for k in sorted(exact.order[:r])]
         true = {
             "drop_times": (stairs.drop_times, times),
-            "losses": (stairs.losses, losses),
+            "levels": (stairs.levels, losses),
             "rates": (stairs.rates, [s * RATE for s in exact.rates]),
             "drop_widths": (stairs.drop_widths, [width / (2 * s * RATE) for s in exact.rates]),
             "durations": (stairs.durations, [b - a for a, b in itertools.pairwise(ends)]),
@@ -123,7 +123,7 @@ def plateaus() -> list[Comparison]:
         }
         for what, (values, reference) in true.items():
             where = {"start": kind, "size": size, "what": what}
-            scale = mp.fsum(exact.mu) if what == "losses" else None
+            scale = mp.fsum(exact.mu) if what == "levels" else None
             found.append(Comparison(values, np.array(reference, dtype=object), where, scale=scale))
     return found
 
