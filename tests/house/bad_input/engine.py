@@ -28,6 +28,8 @@ from .limits import limits
 from .shapes import SHAPES, only_shapes
 from .values import Also, bad_values, has_nan
 
+MISSING_CALL = "put a valid call of each into CALLS of tests/house/bad_input/calls_{package}.py"
+"""What to do about public callables without a row."""
 SAME_SHAPE = ("zero", "negative", "huge", "number")
 """Faults after which a constructed object is asked everything: no other shape, so nothing compiles."""
 
