@@ -521,3 +521,21 @@ def test_tails_of_drops_noise_and_bursts_are_no_drift():
     burst = plateaus(STEPS, loss)
     assert burst.strays[1] < 2e-3
     assert burst.level_uncertainties[1] < 0.3 / 4  # its spread over all records
+
+
+def test_modes_too_small_to_count_of_a_linear_network():
+    """They get smaller from one to the next, as a convex tail does, and take long: 0.486, 0.172, 0."""
+    first, second = 1e-3 * np.random.default_rng(0).standard_normal((2, 3, 3))
+    target, losses = np.diag([7.0, 0.79, 0.59]), []
+    for step in range(20001):
+        error = target - second @ first
+        if step % 10 == 0:
+            losses.append(0.5 * np.sum(error**2))
+        first, second = first + 0.002 * second.T @ error, second + 0.002 * error @ first.T
+    found = plateaus(LONG, losses)
+    assert kind(found) == (2, 1, True, True)
+    inside = (found.starts[1] + 200 < LONG) & (found.ends[1] > LONG)
+    off = np.abs(np.array(losses)[inside] - found.levels[1])
+    assert np.all(off < 3 * found.level_uncertainties[1])
+    assert found.strays[1] == pytest.approx(0.486, rel=0.1)
+    assert plateaus(LONG, losses, smallest_drop=0.002).num_drops == 3

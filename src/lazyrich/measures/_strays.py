@@ -6,6 +6,8 @@ SIGNIFICANCE = 4.0
 """Motion counts if it exceeds the noise by so many standard errors."""
 SHORTEST_REST = 3
 """Records for which the curve must be away from a level."""
+GOOD_PART = 0.25
+"""Share of a departure that is no tail, from which on none of it is."""
 SHARES = np.arange(1, 10) / 10
 """A drop is looked at in tenths of its size."""
 
@@ -40,16 +42,23 @@ def stray(
         along = np.where(direction * departure[side] > 0, away, 0.0)
         convex = abs(sign) * _convex_below(distance, along)
         tail = convex - np.minimum(convex, slope * distance)
-        final = max(final, _lasting(_least_from_here(along) - tail))
+        final = max(final, _lasting(_least_from_here(along), tail))
         squares += float(np.sum((away - tail)[1:] ** 2))
     return final, float(np.sqrt(squares / time.size))
 
 
-def _lasting(excess: np.ndarray) -> float:
-    """The largest that neighbours share: a tail with noise, or on an uneven grid, has kinks."""
-    window = min(SHORTEST_REST, excess.size)
-    windows = np.lib.stride_tricks.sliding_window_view(excess, window)
-    return float(np.max(np.min(windows, axis=-1)))
+def _lasting(away: np.ndarray, tail: np.ndarray) -> float:
+    """How far the curve is away where it rests above the tail.
+
+    Neighbours must share it: a tail with noise, or on an uneven grid, has kinks. Several small drops, each
+    smaller than the one before, are nearly convex together; so all counts where a good part is no tail.
+    """
+    window = min(SHORTEST_REST, away.size)
+    excess, whole = (
+        np.min(np.lib.stride_tricks.sliding_window_view(values, window), axis=-1)
+        for values in (away - tail, away)
+    )
+    return float(np.max(np.where(excess >= GOOD_PART * whole, whole, excess)))
 
 
 def _least_from_here(values: np.ndarray) -> np.ndarray:
