@@ -1,5 +1,6 @@
 """Eq. 13–15 and 32–38: weight decay."""
 
+import itertools
 import math
 from typing import Any
 
@@ -196,21 +197,100 @@ def eq32() -> CheckResult:
 @check(
     "linear-grokking/eq33",
     "Solution of the flow with weight decay",
-    against="Runge–Kutta integration of Eq. 32",
+    against="Runge–Kutta integration of Eq. 32; the limit of small steps of the library's descent",
 )
 def eq33() -> CheckResult:
-    """Eq. 33 in matrix form."""
-    return _compare_solution()
+    """Eq. 33 with matrices as they stand: exponential by Padé approximation, inverse by elimination."""
+    from scipy.linalg import expm
+
+    errors = []
+    for sigma, D0, T, task in _students():
+        A = sigma + DECAY / 2 * np.eye(len(sigma))
+        settled = DECAY / 2 * np.linalg.solve(A, T)
+        printed = [expm(-2 * RATE * A * t) @ (D0 + settled) - settled for t in TIMES]
+        errors += _off_the_flow(printed, sigma, D0, T)
+        errors += _off_descent(printed, sigma, task)
+    return CheckResult(max(errors), 1e-10, len(errors))
 
 
 @check(
     "linear-grokking/eq35",
     "Solution of the flow with weight decay in the eigenbasis",
-    against="Runge–Kutta integration of Eq. 32",
+    against="Runge–Kutta integration of Eq. 32; ridge regression and the library's descent for the limit",
 )
 def eq35() -> CheckResult:
-    """Eq. 35, and that D tends to −γ/2 (Σ + γ/2)⁻¹ T."""
-    return _compare_solution()
+    """Eq. 35, and that D tends to −γ/2 (Σ + γ/2)⁻¹ T: the student to least squares with γ/2 as penalty."""
+    errors = []
+    for sigma, D0, T, task in _students():
+        nu, P = np.linalg.eigh(sigma)
+        g = DECAY / 2
+        settled = g / (nu + g)[:, None] * (P.T @ T)
+        powers = [np.exp(-2 * RATE * (nu + g) * t)[:, None] for t in (*TIMES, 1e5)]
+        printed = [P @ (power * (P.T @ D0 + settled) - settled) for power in powers]
+        errors += _off_the_flow(printed[:-1], sigma, D0, T)
+        limit = -g * np.linalg.solve(sigma + g * np.eye(len(sigma)), T)
+        errors += [np.max(np.abs(end - _ridge(task))) for end in (printed[-1], limit)]
+        last = simulate.linear_descent(
+            task, [10**6], learning_rate=RATE, seeds=[0], num_test=1, weight_decay=DECAY
+        )
+        losses = np.array([last.train_loss.item(), last.test_loss.item()])
+        errors.append(np.max(np.abs(losses / _losses(limit, sigma) - 1)))
+    return CheckResult(max(errors), 1e-10, len(errors))
+
+
+TIMES = (0.0, 0.5, 3.0, 40.0)
+
+
+def _students():
+    """Training covariance, D₀, teacher and task of two of the library's students, one with null modes."""
+    from lazyrich.simulate._linear_descent import draw
+
+    for num_samples in (9, 3):
+        task = tasks.TeacherStudent(5, num_samples)
+        X, _, _, T, S = draw(task, 1, 0)
+        yield X.T @ X / num_samples, S - T, T, task
+
+
+def _losses(D: np.ndarray, sigma: np.ndarray) -> np.ndarray:
+    """Training and test loss of a difference."""
+    return np.array([np.sum(D * (sigma @ D)), np.sum(D**2)])
+
+
+def _off_the_flow(
+    printed: list[np.ndarray], sigma: np.ndarray, D0: np.ndarray, T: np.ndarray
+) -> list[float]:
+    exact = _oracles.integrated_decay(sigma, D0, T, DECAY, RATE, TIMES)
+    return [float(np.max(np.abs(D - one))) for D, one in zip(printed, exact, strict=True)]
+
+
+def _off_descent(
+    printed: list[np.ndarray], sigma: np.ndarray, task: tasks.TeacherStudent
+) -> list[float]:
+    """Losses beside those of descent in ever smaller steps, extrapolated to none; relative."""
+    errors = []
+    for D, t in zip(printed, TIMES, strict=True):
+        table = []
+        for steps in (1000, 2000, 4000, 8000, 16000):
+            rate = RATE * t / steps if t else RATE
+            run = simulate.linear_descent(
+                task, [steps if t else 0], learning_rate=rate, seeds=[0], num_test=1, weight_decay=DECAY
+            )  # fmt: skip
+            table.append(np.array([run.train_loss.item(), run.test_loss.item()]))
+        for order in range(1, len(table)):
+            pairs = itertools.pairwise(table)
+            table = [finer + (finer - coarser) / (2**order - 1) for coarser, finer in pairs]
+        errors.append(float(np.max(np.abs(table[0] / _losses(D, sigma) - 1))))
+    return errors
+
+
+def _ridge(task: tasks.TeacherStudent) -> np.ndarray:
+    """S − T at the least mean squared error + γ|S|²/2, by least squares on rows for data and penalty."""
+    from lazyrich.simulate._linear_descent import draw
+
+    X, _, _, T, _ = draw(task, 1, 0)
+    rows = [X / np.sqrt(len(X)), np.sqrt(DECAY / 2) * np.eye(X.shape[1])]
+    goals = [X @ T / np.sqrt(len(X)), np.zeros_like(T)]
+    return np.linalg.lstsq(np.concatenate(rows), np.concatenate(goals), rcond=None)[0] - T
 
 
 def _flow(task, time: float) -> np.ndarray:
@@ -219,26 +299,6 @@ def _flow(task, time: float) -> np.ndarray:
     X, _, _, T, S = draw(task, 1, 0)
     sigma = X.T @ X / task.num_samples
     return _oracles.integrated_decay(sigma, S - T, T, DECAY, 1.0, np.array([time]))[-1]
-
-
-def _compare_solution() -> CheckResult:
-    rng = np.random.default_rng(33)
-    times = np.array([0.0, 0.5, 3.0, 40.0])
-    errors = []
-    for d, num_samples in ((5, 9), (5, 3)):
-        X = rng.standard_normal((num_samples, d))
-        S, T = rng.standard_normal((2, d, 1))
-        sigma = X.T @ X / num_samples
-        expected = _oracles.integrated_decay(sigma, S - T, T, DECAY, RATE, times)
-        nu, P = np.linalg.eigh(sigma)
-        g = DECAY / 2
-        for index, t in enumerate(times):
-            settled = g / (nu + g)[:, None] * (P.T @ T)
-            printed = P @ (
-                np.exp(-2 * RATE * (nu + g) * t)[:, None] * (P.T @ (S - T) + settled) - settled
-            )
-            errors.append(np.max(np.abs(printed - expected[index])))
-    return CheckResult(max(errors), 1e-10, len(errors))
 
 
 @check(
