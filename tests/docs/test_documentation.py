@@ -179,18 +179,30 @@ def _exists(item):
     return item in checks.ids() or item in lazyrich.experiments.ids()
 
 
-def test_every_corrected_check_is_in_the_errata():
-    text = (DOCS / "errata.md").read_text(encoding="utf-8")
+def corrected_checks():
+    """Ids of checks that give the printed form an error, themselves or by a function for several."""
     sources = "\n".join(
         path.read_text("utf-8") for path in (ROOT / "src/lazyrich/checks").rglob("*.py")
     )
-    corrected = [
+    return [
         re.search(r'"([\w-]+/[\w-]+)"', part)[1]
         for part in sources.split("@check(")[1:]
-        if "printed_error=" in part
+        if re.search(r"printed_error=|return _\w+_result\(", part)
     ]
-    assert corrected
-    assert [id for id in corrected if f"check `{id}`" not in text] == []
+
+
+def test_every_corrected_check_is_in_the_errata():
+    text = (DOCS / "errata.md").read_text(encoding="utf-8")
+    assert corrected_checks()
+    assert [id for id in corrected_checks() if f"check `{id}`" not in text] == []
+
+
+def test_the_readme_counts_checks_and_errata():
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    said = re.search(r"Of these (\d+) checks (\d+) found .* wrong in (\d+) entries", text)
+    numbers = len(checks.ids()), len(corrected_checks()), len(errata())
+    assert said is not None
+    assert tuple(map(int, said.groups())) == numbers
 
 
 def test_versions_agree():
