@@ -7,6 +7,7 @@ import xarray
 from lazyrich.core import Departure
 from lazyrich.experiments import _claims
 from lazyrich.experiments._times import time_to, value_at
+from lazyrich.experiments.saddles import _spectra
 
 WORDS = ("a statement", "Fig. 0")
 VALUES = np.array([1.0, 2.0, 6.0])
@@ -33,6 +34,26 @@ def test_no_values_and_infinite_ones_fail():
         _claims.deviation_claim(*WORDS, 1.0, [[1.0, 1.0], [np.nan, 1.0]]),
     ):  # fmt: skip
         assert claim.verdict == "fails"
+
+
+def test_a_trend_needs_a_fall_and_no_rise():
+    noise = np.random.default_rng(0).standard_normal(8)
+    cases = {
+        ("holds", "holds"): [900 + noise, 400 - noise, 0 * noise, 0 * noise],
+        ("fails", "holds"): np.zeros((4, 8)),
+        ("holds", "fails"): [900 + noise, 100 + noise, 400 + noise],
+        ("fails", "fails"): [noise, noise[::-1] + 9],
+    }
+    for verdicts, values in cases.items():
+        found = _spectra.trend(*WORDS, np.array(values))
+        assert tuple(claim.verdict for claim in found) == verdicts
+
+
+def test_smooth_losses_have_no_trend_of_plateaus():
+    time = np.linspace(0, 4000, 401)
+    smooth = np.broadcast_to(0.4 * np.exp(-time / 500), (4, 8, time.size))
+    losses = xarray.DataArray(smooth, {"time": time}, ("case", "seed", "time"))
+    assert _spectra.trend(*WORDS, _spectra.resting(_spectra.walks(losses)))[0].verdict == "fails"
 
 
 def test_beyond_a_level_by_more_than_chance():

@@ -8,7 +8,7 @@ import numpy as np
 
 from lazyrich import measures, models, plotting, simulate, tasks, theory
 from lazyrich.core import Claim, Context
-from lazyrich.experiments._claims import mean_claim, worst_claim
+from lazyrich.experiments._claims import clear_claim, mean_claim, worst_claim
 from lazyrich.experiments._over_seeds import over_cases
 from lazyrich.experiments._times import time_to
 from lazyrich.experiments.saddles import _panels
@@ -190,10 +190,16 @@ def has_learned(run: "measures.Plateaus", levels: np.ndarray) -> bool:
     return bool(abs(run.levels[-1] - levels[-1]) < LEFT * (levels[0] - levels[-1]))
 
 
-def trend(statement: str, source: str, values: np.ndarray) -> Claim:
-    """A claim that means over seeds fall from case to case: so does the largest change; (case, seed)."""
-    text = f"{statement} (largest change from one to the next, steps)"
-    return worst_claim(text, source, 0.0, np.diff(values, axis=0), "at-most")
+def trend(statement: str, source: str, values: np.ndarray) -> list[Claim]:
+    """Claims that means over seeds fall from the first case to the last, and rise nowhere; (case, seed).
+
+    The first alone sees that something falls: where nothing rests in any case, nothing rises either.
+    """
+    return [
+        clear_claim(f"{statement} (the first less the last, steps)", source, 0.0, values[0] - values[-1]),
+        worst_claim(f"{statement} (largest change from one to the next, steps)", source, 0.0,
+                    np.diff(values, axis=0), "at-most"),
+    ]  # fmt: skip
 
 
 def drop_claim(measured: np.ndarray, predicted: Any, source: str) -> Claim:

@@ -80,8 +80,8 @@ def _linear_claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
         for losses, known in zip(result.linear_loss, levels, strict=True)
     ])  # fmt: skip
     return [
-        _spectra.trend("Linear networks: the smaller κ, the shorter the time on intermediate plateaus",
-                       "Sec. 6, Fig. 2B", _spectra.resting(found)),
+        *_spectra.trend("Linear networks: the smaller κ, the shorter the time on intermediate plateaus",
+                        "Sec. 6, Fig. 2B", _spectra.resting(found)),
         _walks.share("Linear networks: with κ = 1 the loss falls in three drops", "Fig. 2B",
                       [_spectra.falls_in(p, 3, levels[0]) for p in found[0]]),
         _walks.share("Linear networks: with κ = 0 it falls in a single drop, without intermediate plateau",
@@ -96,8 +96,8 @@ def _attention_claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     rests = _spectra.resting(found)
     distinct = [i for i, k in enumerate(config.exponents) if k > 0]
     return [
-        _spectra.trend("Linear attention: the smaller κ, the shorter the time on intermediate plateaus",
-                       "Sec. 6, Fig. 2B", rests),
+        *_spectra.trend("Linear attention: the smaller κ, the shorter the time on intermediate plateaus",
+                        "Sec. 6, Fig. 2B", rests),
         _walks.share("Linear attention: with κ = 0 most runs still have an intermediate plateau",
                       "Sec. 6, Fig. 2B",
                       [p.num_drops > 1 and _spectra.has_learned(p, levels[-1]) for p in found[-1]], 0.5),

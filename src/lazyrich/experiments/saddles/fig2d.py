@@ -74,10 +74,10 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     names = [f"ε = {scale:g}" for scale in config.initial_stds]
     drops = _spectra.drop_times(result.loss[:1], levels)
     return require_seeds([
-        _spectra.trend("The larger the weights, the shorter the time on intermediate plateaus", SOURCE,
-                       _spectra.resting(found)[: INTERMEDIATE + 1]),
-        _spectra.trend("The larger the weights, the earlier the first mode is learned", SOURCE,
-                       halves[..., 0]),
+        *_spectra.trend("The larger the weights, the shorter the time on intermediate plateaus", SOURCE,
+                        _spectra.resting(found)[: INTERMEDIATE + 1]),
+        *_spectra.trend("The larger the weights, the earlier the first mode is learned", SOURCE,
+                        halves[..., 0]),
         *(_walks.share(f"From {names[i]} modes are learned one after the other, the strongest first", SOURCE,
                         list((np.diff(halves[i], axis=-1) > 0).all(axis=-1))) for i in (0, INTERMEDIATE)),
         _walks.share(f"From {names[INTERMEDIATE]} the loss falls in one drop, without a plateau within",
