@@ -35,7 +35,7 @@ class Config:
     seeds_per_chunk: int = 4
 
 
-PRESETS = {"quick": Config(input_dimension=40), "paper": Config()}
+PRESETS = {"quick": Config(input_dimension=40, num_seeds=64), "paper": Config(num_seeds=64)}
 STEPS = simulate.log_steps(1e3, 20, start=False)
 
 
@@ -62,9 +62,16 @@ def _piece(config: Config, seeds: range) -> "xarray.Dataset":
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """What the paper says about the figure; compares, computes nothing expensive."""
-    ratio = (result.test_loss / result.test_loss_theory).isel(time=-1)
+    ratio = (result.test_loss / result.test_loss_theory).sel(time=50, method="nearest")
+    # three standard errors of 64 runs in 40 dimensions: lengths of starts and spectra differ by a third.
+    # Say where a tolerance comes from, and look at what would pass with no effect.
     claim = mean_claim(
-        "the last test loss is that of theory (ratio)", "Fig. 0", 1.0, ratio, "relative", 0.3
+        "after 50 steps the test loss is that of theory (ratio)",
+        "Fig. 0",
+        1.0,
+        ratio,
+        "relative",
+        0.15,
     )
     return require_seeds([claim], 8)
 
