@@ -17,7 +17,10 @@ SPLIT = np.tile(np.eye(2), (2, 1)) * FILTER[:, None]
 
 
 def linear_map() -> np.ndarray:
-    """W*, which the paper leaves out: the one that gives outputs of covariance 1, as the animations need."""
+    """W*, which the paper leaves out: the one that gives outputs of covariance 1, as the animations need.
+
+    With a mean over both outputs the loss then starts at 1; see `_animations`.
+    """
     return np.linalg.inv(np.linalg.cholesky(CORRELATED))
 
 

@@ -158,7 +158,10 @@ def time_claims(
     found: Sequence[Walk], source: str, expected: Sequence[float],
     departures: Sequence[Departure | None] = (None, None), when: str = "",
 ) -> list[Claim]:  # fmt: skip
-    """When the loss drops, against the times read off the authors' animations, to within 10 %."""
+    """When the loss drops, against the times read off the authors' animations, to within 10 %.
+
+    See `_animations` for where they come from, and how exact they are.
+    """
     rested = [walk.plateaus for walk in found if walk.has_intermediate]
     return [
         mean_claim(f"The {word} drop comes at step {step:g}{when}", source, step,

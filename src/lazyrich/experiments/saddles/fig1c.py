@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from lazyrich import models, simulate
 from lazyrich.core import Claim, require_seeds
-from lazyrich.experiments.saddles import _panels, _settings, _walks
+from lazyrich.experiments.saddles import _animations, _panels, _settings, _walks
 
 if TYPE_CHECKING:
     import xarray
@@ -41,7 +41,9 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     return require_seeds(
         [
             *_walks.walk_claims(result, found, "dependent", "Fig. 1C"),
-            *_walks.early_claims(found, less, "Fig. 1C, animation", (670, 1170), (570, 968)),
+            *_walks.early_claims(
+                found, less, _animations.source("1C"), _animations.DROPS["1C"], (570, 968)
+            ),
         ],
         8,
     )

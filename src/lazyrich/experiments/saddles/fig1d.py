@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from lazyrich import models, simulate, tasks
 from lazyrich.core import Claim, require_seeds
-from lazyrich.experiments.saddles import _panels, _walks
+from lazyrich.experiments.saddles import _animations, _panels, _walks
 
 if TYPE_CHECKING:
     import xarray
@@ -38,7 +38,7 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     return require_seeds(
         [
             *_walks.walk_claims(result, found, "proportional", "Fig. 1D"),
-            *_walks.time_claims(found, "Fig. 1D, animation", (555, 1110)),
+            *_walks.time_claims(found, _animations.source("1D"), _animations.DROPS["1D"]),
         ],
         8,
     )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from lazyrich import models, simulate, tasks
 from lazyrich.core import Claim, require_seeds
-from lazyrich.experiments.saddles import _panels, _walks
+from lazyrich.experiments.saddles import _animations, _panels, _walks
 
 if TYPE_CHECKING:
     import xarray
@@ -39,7 +39,9 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     return require_seeds(
         [
             *_walks.walk_claims(result, found, "proportional", "Fig. 1E"),
-            *_walks.early_claims(found, less, "Fig. 1E, animation", (700, 1170), (604, 963)),
+            *_walks.early_claims(
+                found, less, _animations.source("1E"), _animations.DROPS["1E"], (604, 963)
+            ),
         ],
         8,
     )

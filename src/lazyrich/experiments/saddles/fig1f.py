@@ -7,7 +7,7 @@ import numpy as np
 from lazyrich import models, simulate, theory
 from lazyrich.core import Claim, Departure, require_seeds
 from lazyrich.experiments._claims import mean_claim
-from lazyrich.experiments.saddles import _panels, _settings, _walks
+from lazyrich.experiments.saddles import _animations, _panels, _settings, _walks
 
 if TYPE_CHECKING:
     import xarray
@@ -89,7 +89,10 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
                 tolerance=0.05,
             ),
             *_walks.spread_claims(
-                found, "Fig. 1F, animation", (580, 885), Departure(EARLY, 3.5, 1.2)
+                found,
+                _animations.source("1F", chosen=True),
+                _animations.DROPS["1F"],
+                Departure(EARLY, 3.5, 1.2),
             ),
             *_walks.prediction_claims(
                 found, "Sec. 5.2", RULE, _blow_ups(result, config)[:, None], 0.05

@@ -7,7 +7,7 @@ import numpy as np
 from lazyrich import models, simulate, theory
 from lazyrich.core import Claim, Departure, require_seeds
 from lazyrich.experiments._claims import mean_claim
-from lazyrich.experiments.saddles import _panels, _settings, _walks
+from lazyrich.experiments.saddles import _animations, _panels, _settings, _walks
 
 if TYPE_CHECKING:
     import xarray
@@ -66,7 +66,9 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
                 [p.levels[1] for p in rested],
                 tolerance=0.05,
             ),
-            *_walks.spread_claims(found, "Fig. 1G, animation", (795, 1610)),
+            *_walks.spread_claims(
+                found, _animations.source("1G", chosen=True), _animations.DROPS["1G"]
+            ),
             *_walks.prediction_claims(
                 found, "Proposition 5, Eq. 14", RULE, _blow_ups(result, config), 0.05
             ),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lazyrich.core import Claim, Context, Departure, require_seeds
 from lazyrich.experiments._claims import mean_claim
-from lazyrich.experiments.saddles import _panels, _teachers, _walks
+from lazyrich.experiments.saddles import _animations, _panels, _teachers, _walks
 
 if TYPE_CHECKING:
     import xarray
@@ -29,8 +29,6 @@ PRESETS = {
 PANEL = _panels.Panel(TITLE, _teachers.student("tanh", _teachers.LONG), early=True)
 WIDER = dataclasses.replace(PANEL, training=_teachers.student("tanh", _teachers.LONG, variance=1.7))
 figure, frames = PANEL.figure, PANEL.frames
-ANIMATED = 2000
-"""Steps in the animation."""
 INPUTS = (
     "no printed setting gives the animation's numbers: no rate and no initial size changes the loss after "
     "the first drop, and weights fifteen times larger would be needed for its time; a variance of the inputs "
@@ -68,12 +66,14 @@ def _animation(
     departures: Sequence[Departure | None] = (None, None), when: str = "",
 ) -> list[Claim]:  # fmt: skip
     found = [walk.plateaus for walk in PANEL.walks(result, config)]
-    source, left = "Fig. 1, animation", result.loss.sel(time=ANIMATED, method="nearest")
+    source, end = _animations.source("4D", chosen=True), _animations.LAST_STEP
+    step, level, last = _animations.TANH_DROP, _animations.TANH_LEVEL, _animations.TANH_LAST
+    left = result.loss.sel(time=end, method="nearest")
     return [
-        mean_claim(f"The first drop comes at step 250{when}", source, 250,
+        mean_claim(f"The first drop comes at step {step}{when}", source, step,
                    [p.drop_times[0] for p in found], tolerance=0.1, departure=departures[0]),
-        mean_claim(f"It ends at a loss of 0.16{when}", source, 0.16,
+        mean_claim(f"It ends at a loss of {level}{when}", source, level,
                    [p.levels[1] for p in found], tolerance=0.1, departure=departures[1]),
-        mean_claim(f"Slow decay follows: 0.03 is left at step {ANIMATED}{when}; both variances give it",
-                   source, 0.03, left, "absolute", 0.01),
+        mean_claim(f"Slow decay follows: {last} is left at step {end}{when}; both variances give it",
+                   source, last, left, "absolute", _animations.LOSS_ERROR),
     ]  # fmt: skip

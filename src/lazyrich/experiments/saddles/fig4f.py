@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lazyrich.core import Claim, Context, Departure, require_seeds
 from lazyrich.experiments._claims import mean_claim
-from lazyrich.experiments.saddles import _panels, _teachers, _walks
+from lazyrich.experiments.saddles import _animations, _panels, _teachers, _walks
 
 if TYPE_CHECKING:
     import xarray
@@ -33,7 +33,7 @@ PRESETS = {
 PANEL = _panels.Panel(TITLE, _teachers.student("z-tanh", _teachers.LONG))
 UNIT = dataclasses.replace(PANEL, training=_teachers.student("z-tanh", _teachers.SHORT))
 figure, frames = PANEL.figure, PANEL.frames
-ANIMATION = "Fig. 1, animation"
+ANIMATION = _animations.source("4F", chosen=True)
 TEACHER = (
     "the printed teacher does not give the animation's loss: its longer unit carries nearly all of it, "
     "whatever the rate; two teachers of length 1 and the rate 0.04, as in "
@@ -59,9 +59,9 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
         [
             PANEL.order_claim(result, config, "App. B.1"),
             *_walks.walk_claims(result, found, "zero", "Fig. 4F", every=False, departures=rests),
-            *_walks.time_claims(found, ANIMATION, (640, 1270), departures),
+            *_walks.time_claims(found, ANIMATION, _animations.DROPS["4F"], departures),
             _level(found, departures[2]),
-            *_walks.spread_claims(again, ANIMATION, (640, 1270), when=when),
+            *_walks.spread_claims(again, ANIMATION, _animations.DROPS["4F"], when=when),
             _level(again, when=when),
         ],
         8,
@@ -72,5 +72,5 @@ def _level(
     found: Sequence[_walks.Walk], departure: Departure | None = None, when: str = ""
 ) -> Claim:
     levels = [walk.plateaus.levels[1] for walk in found if walk.has_intermediate]
-    return mean_claim(f"The loss rests at 0.26 to 0.24{when}", ANIMATION, 0.25, levels, tolerance=0.1,
-                      departure=departure)  # fmt: skip
+    return mean_claim(f"The loss rests at 0.26 to 0.24{when}", ANIMATION,
+                      _animations.Z_TANH_LEVEL, levels, tolerance=0.1, departure=departure)  # fmt: skip
