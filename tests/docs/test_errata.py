@@ -82,3 +82,36 @@ def test_eq28_noise_enters_the_gradient():
     printed = 2 * X.T @ X @ D / 40
     assert slope == pytest.approx(printed - 2 * X.T @ noise / 40, abs=1e-8)
     assert slope != pytest.approx(printed, abs=1e-2)
+
+
+def _correlation(inputs, outputs):
+    return np.random.default_rng(3).standard_normal((inputs, outputs))
+
+
+def test_eq49_the_two_decompositions_are_transposed():
+    C = _correlation(4, 3)
+    columns, singular, V = np.linalg.svd(C, full_matrices=False)  # UPV of Sec. 5.1
+    assert columns @ np.diag(singular) @ V == pytest.approx(C)
+    rows = columns.T  # of App. C.4, UᵀPV
+    assert rows.T @ np.diag(singular) @ V == pytest.approx(C)
+    assert columns.shape != rows.shape  # neither U can stand in the other formula
+
+
+@pytest.mark.parametrize(("inputs", "outputs"), [(4, 3), (3, 4)])
+@pytest.mark.parametrize("width", [3, 4, 6])
+def test_eq50_the_printed_shape_of_r_is_for_one_width(inputs, outputs, width):
+    C, rng = _correlation(inputs, outputs), np.random.default_rng(4)
+    U, _, V = np.linalg.svd(C)
+    A = np.zeros((inputs, outputs))
+    np.fill_diagonal(A, 0.1)
+    R = np.linalg.qr(rng.standard_normal((outputs, outputs)))[
+        0
+    ]  # as printed; then W₁ = UᵀAR is (d, c)
+    assert ((U @ A @ R).shape == (inputs, width)) == (width == outputs)
+    modes = min(inputs, outputs)
+    R = np.linalg.qr(rng.standard_normal((width, modes)))[0].T  # orthonormal rows
+    first, second = U[:, :modes] @ (0.1 * R), 0.1 * R.T @ V[:modes]
+    assert (first.shape, second.shape) == ((inputs, width), (width, outputs))
+    assert first.T @ first == pytest.approx(second @ second.T)
+    modes_of_product = U[:, :modes].T @ first @ second @ V[:modes].T
+    assert modes_of_product == pytest.approx(0.01 * np.eye(modes))

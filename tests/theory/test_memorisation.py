@@ -131,15 +131,27 @@ def test_properties(seed, concentration):
     assert solution.objective <= np.tanh(np.sqrt(2))
 
 
-def test_lemma5_needs_the_other_sign():
-    """With −Σ μ s a focused node meets the conditions for tanh, where it is not the best."""
+@pytest.mark.parametrize(
+    ("name", "value", "slope"),
+    [
+        ("tanh", np.tanh, lambda x: 1 - np.tanh(x) ** 2),
+        (
+            "relu",
+            lambda x: np.maximum(x, 0),
+            np.ones_like,
+        ),  # at 0 the slope from above, where s may go
+    ],
+)
+def test_lemma5_needs_the_other_sign(name, value, slope):
+    """With −Σ μ s a focused node meets the conditions, though it is not the best; with + it does not."""
     s = np.array([np.sqrt(2), 0, 0, 0, 0])
-    slope = P * (1 - np.tanh(s) ** 2)
-    multiplier = slope[0] / (2 * s[0])
-    printed = slope - 2 * multiplier * s  # must be μ ≥ 0, and 0 where s > 0
+    multiplier = P[0] * slope(s)[0] / (2 * s[0])
+    printed = P * slope(s) - 2 * multiplier * s  # must be μ ≥ 0, and 0 where s > 0
+    right = -printed
     assert printed[0] == pytest.approx(0)
     assert np.all(printed[1:] > 0)
-    assert P @ np.tanh(s) < Memorisation(P, "tanh").objective
+    assert np.all(right[1:] < 0)
+    assert P @ value(s) < Memorisation(P, name).objective
 
 
 def test_unseen_pairs_get_nothing():

@@ -38,8 +38,7 @@ def _best(p: np.ndarray, sigma: Any) -> tuple[float, np.ndarray]:
 def lemma5() -> CheckResult:
     """Lemma 5: at the best s the budget is used and p_g φ(s_g) is the same wherever s_g > 0.
 
-    In its proof the term −Σ μ_g s_g must be +: with the printed sign any s_g = 0 would satisfy the
-    conditions.
+    These hold. The sign of Σ μ_g s_g in the proof, which is wrong, has a test of its own.
     """
     errors = []
     for seed, name in enumerate(SPREADING[:2]):
