@@ -176,7 +176,12 @@ def _remaining(F: np.ndarray, Y: np.ndarray, decay: float) -> tuple[np.ndarray, 
     seconds=2.0,
 )
 def eq5() -> CheckResult:
-    """The best multiple of ỸỸᵀF̃, for widths from a tenth to thirty times the samples, and on groups."""
+    """The best multiple of ỸỸᵀF̃, for widths from a tenth to thirty times the samples, and on groups.
+
+    Means over 12 draws have standard errors up to 4 %, and 100 samples are up to 6 % off the limit of large n
+    (−6 ± 2 % over 48 draws, ReLU, 300 nodes): the tolerance is two of the former and the latter. The printed
+    form is off by factors.
+    """
     errors, printed, n = [], [], 100
     Y = np.eye(3)[np.arange(n) % 3]
     cases = ((10, 1.0, 0.0), (n, 30.0, 0.0), (300, 0.01, 0.0), (300, 30.0, 0.0), (3000, 1.0, 0.3))
