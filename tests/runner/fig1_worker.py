@@ -14,7 +14,7 @@ def tiny():
     real = experiments.get(ID)
     small = dataclasses.replace(
         real.presets["quick"], input_dimension=20, delay_ratios=(0.5, 0.9), num_test=10, num_seeds=4,
-        seeds_per_chunk=1,
+        num_curve_seeds=4, seeds_per_chunk=1,
     )  # fmt: skip
     return dataclasses.replace(real, presets={"quick": small})
 
