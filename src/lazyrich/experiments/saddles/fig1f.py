@@ -95,7 +95,7 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
                 Departure(EARLY, 3.5, 1.2),
             ),
             *_walks.prediction_claims(
-                found, "Sec. 5.2", RULE, _blow_ups(result, config)[:, None], 0.05
+                found, "Sec. 5.2", RULE, [[time] for time in _blow_ups(result, config)], 0.05
             ),
         ],
         8,
