@@ -72,8 +72,12 @@ def _entry(path: str, value: object) -> Iterator[str]:
     if not inspect.isclass(value):
         yield f".. auto{'function' if callable(value) else 'data'}:: {path}"
         return
-    yield f".. auto{'exception' if issubclass(value, Exception) else 'class'}:: {path}"
+    is_error = issubclass(value, Exception)
+    yield f".. auto{'exception' if is_error else 'class'}:: {path}"
     yield "   :members:"
+    ours = [base.__module__.startswith("lazyrich") for base in value.__mro__]
+    if sum(ours) > 1 and not is_error:  # base classes are private: what they have is shown here
+        yield f"   :inherited-members: {value.__mro__[ours.index(False)].__name__}"
     if issubclass(value, enum.Enum):
         yield "   :undoc-members:"
         yield "   :member-order: bysource"

@@ -155,6 +155,15 @@ def test_every_public_name_has_an_api_entry(package, public_names):
     assert {f"{package}.{name}" for name in exported} <= entries
 
 
+def test_api_entries_have_what_private_base_classes_share(public_names):
+    entries = "\n".join(public_names.rest("lazyrich.theory")).split(
+        ".. autoclass:: lazyrich.theory."
+    )
+    entry = {text.partition("\n")[0]: text for text in entries}
+    assert ":inherited-members: Module\n" in entry["LinearModes"]
+    assert ":inherited-members:" not in entry["Stages"]
+
+
 def errata():
     text = (DOCS / "errata.md").read_text(encoding="utf-8")
     return {part.partition("\n")[0]: part for part in re.split(r"^### ", text, flags=re.M)[1:]}

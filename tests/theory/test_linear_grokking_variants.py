@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from lazyrich import simulate, tasks
 from lazyrich.core import ArgumentError, AssumptionError, Status
 from lazyrich.theory import LinearGrokking
-from lazyrich.theory._linear_grokking import _resolve
 
 
 def exact_losses(lam, gamma, alpha, sigma, d, eta, t):
@@ -88,8 +87,8 @@ def test_the_general_rule_agrees_with_the_plain_one():
     ratio, t = np.array([0.01, 0.5, 0.999, 1.0, 1.3])[:, None], np.geomspace(0.1, 1e4, 9)
     plain = LinearGrokking(ratio, 0.1)
     general = LinearGrokking(ratio, 0.1, weight_decay=1e-300)  # too small to do anything
-    assert _resolve(plain).is_plain
-    assert not _resolve(general).is_plain
+    assert plain._resolved().is_plain
+    assert not general._resolved().is_plain
     np.testing.assert_allclose(general.test_loss(t), plain.test_loss(t), rtol=1e-11, atol=1e-200)
     np.testing.assert_allclose(general.train_loss(t), plain.train_loss(t), rtol=1e-11, atol=1e-200)
 

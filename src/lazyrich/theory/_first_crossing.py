@@ -11,17 +11,18 @@ from lazyrich.core import Crossing, Status, falling_time
 
 
 class Falling(NamedTuple):
-    """A loss as a function of s, a multiple of time."""
+    """A loss as a function of s = rate × time."""
 
     log_loss: Callable[[Any], Any]
     start: Any  # the loss at s = 0
     limit: Any  # the loss for s → ∞
+    rate: Any
     may_rise: bool = False  # it may dip below its limit
 
 
-def first_crossing(loss: Falling, level: Any, rate: Any) -> Crossing:
-    """When a loss first falls to a level, in time s/rate; `inf` and a status where it never does."""
-    level, start, limit, rate = jnp.broadcast_arrays(level, loss.start, loss.limit, rate)
+def first_crossing(loss: Falling, level: Any) -> Crossing:
+    """When a loss first falls to a level; `inf` and a status where it never does."""
+    level, start, limit, rate = jnp.broadcast_arrays(level, loss.start, loss.limit, loss.rate)
     low, high = jnp.zeros_like(level), jnp.full_like(level, jnp.inf)
     if loss.may_rise:
         low, high = _first_dip(loss.log_loss, jnp.log(level))

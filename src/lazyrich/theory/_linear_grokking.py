@@ -1,6 +1,5 @@
 """Grokking in a linear student: losses, accuracies and the delay between them."""
 
-import math
 from typing import Any
 
 import equinox as eqx
@@ -10,7 +9,6 @@ from jax.scipy.special import gammainc
 
 from lazyrich.core import (
     AssumptionError,
-    Crossing,
     compute,
     compute_elementwise,
     is_traced,
@@ -19,11 +17,11 @@ from lazyrich.core import (
     shortened,
     whole,
 )
-from lazyrich.quantities._threshold_accuracy import accuracy_from_loss, loss_from_accuracy, several
-from lazyrich.theory._first_crossing import Falling, delay, first_crossing
+from lazyrich.quantities._threshold_accuracy import loss_from_accuracy, several
+from lazyrich.theory._first_crossing import Falling
+from lazyrich.theory._grokking_solution import ERF_SQRT_2, GrokkingSolution
 from lazyrich.theory._marchenko_pastur import MarchenkoPastur
 from lazyrich.theory._solution import (
-    Solution,
     accuracy_level,
     check_broadcast,
     fitting,
@@ -39,11 +37,8 @@ from lazyrich.theory._student_losses import (
     spreads,
 )
 
-ERF_SQRT_2 = math.erf(math.sqrt(2))
-"""The accuracy by which the paper defines grokking: for one output a loss of a quarter of the threshold."""
 
-
-class LinearGrokking(Solution):
+class LinearGrokking(GrokkingSolution):
     r"""A linear student learns a linear teacher from Gaussian inputs by gradient flow.
 
     $$ \dot D = -\tfrac{2\eta}{d_\mathrm{out}}\left[(\Sigma + \tfrac\gamma2) D + \tfrac\gamma2 T
@@ -145,24 +140,11 @@ class LinearGrokking(Solution):
 
     def train_loss(self, time: Any) -> Any:
         """Loss on the training set."""
-        return compute_elementwise(_train_loss, _resolve(self), times(time, self))
+        return compute_elementwise(_train_loss, self._resolved(), times(time, self))
 
     def test_loss(self, time: Any) -> Any:
         """Expected loss on fresh inputs."""
-        return compute_elementwise(_test_loss, _resolve(self), times(time, self))
-
-    def train_accuracy(self, time: Any) -> Any:
-        """Share of training samples with squared error below the threshold."""
-        return self._accuracy(self.train_loss(time))
-
-    def test_accuracy(self, time: Any) -> Any:
-        """Share of fresh samples with squared error below the threshold."""
-        return self._accuracy(self.test_loss(time))
-
-    def _accuracy(self, loss: Any) -> Any:
-        # a step of its own, which is compiled once for both losses
-        outputs = several(self.output_dimension)
-        return compute_elementwise(accuracy_from_loss, loss, self.threshold, outputs)
+        return compute_elementwise(_test_loss, self._resolved(), times(time, self))
 
     def finite_accuracies(self, time: Any, input_dimension: Any) -> tuple[Any, Any]:
         r"""Training and test accuracy for a finite number of inputs, without label noise.
@@ -186,37 +168,31 @@ class LinearGrokking(Solution):
             "input_dimension", input_dimension, advice="Pass the number of inputs, e.g. 1000."
         )
         inputs = fitting("input_dimension", inputs, self)
-        return compute_elementwise(_finite_accuracies, _resolve(self), times(time, self), inputs)
-
-    def train_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
-        """When the training accuracy reaches a level."""
-        return compute_elementwise(_train_time, _resolve(self), accuracy_level(accuracy, self))
-
-    def test_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
-        """When the test accuracy first reaches a level; `inf` where it never does."""
-        return compute_elementwise(_test_time, _resolve(self), accuracy_level(accuracy, self))
-
-    def grokking_delay(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
-        """Delay between training and test accuracy reaching a level, on the exact curves."""
-        return compute_elementwise(_grokking_delay, _resolve(self), accuracy_level(accuracy, self))
+        return compute_elementwise(_finite_accuracies, self._resolved(), times(time, self), inputs)
 
     def limits(self) -> tuple[Any, Any]:
         """Training and test loss for t → ∞, in closed form for any decay, noise and λ."""
-        return compute(_limits, _resolve(self))
+        return compute(_limits, self._resolved())
 
     def smallest_threshold(self, accuracy: Any = ERF_SQRT_2) -> Any:
         """The threshold above which the test accuracy ends above a level: below, it never generalises.
 
         With label noise the test loss may dip below its limit; the dip is not counted.
         """
-        return compute(_smallest_threshold, _resolve(self), accuracy_level(accuracy, self))
+        outputs, level = several(self.output_dimension), accuracy_level(accuracy, self)
+        return compute(_smallest_threshold, self._resolved(), level, outputs)
 
     def decay_time(self) -> Any:
         r"""$d_\mathrm{out}/\eta\gamma$: when decay has shrunk a weight that no sample touches by 1/e.
 
         Above λ = 1 this is the time scale of the test loss; inf without decay.
         """
-        return compute(_decay_time, _resolve(self))
+        return compute(_decay_time, self._resolved())
+
+    def _resolved(self) -> "_Resolved":
+        is_noisy = _may_be_positive(self.label_noise)
+        is_plain = not (is_noisy or _may_be_positive(self.weight_decay))
+        return _Resolved(**vars(self), is_plain=is_plain, is_noisy=is_noisy)
 
 
 class _Resolved(eqx.Module):
@@ -231,17 +207,16 @@ class _Resolved(eqx.Module):
     label_noise: Any
     is_plain: bool = eqx.field(static=True)
     is_noisy: bool = eqx.field(static=True)
-    is_single: bool = eqx.field(static=True)
 
-
-def _resolve(m: LinearGrokking) -> _Resolved:
-    is_noisy = _may_be_positive(m.label_noise)
-    return _Resolved(
-        **vars(m),
-        is_plain=not (is_noisy or _may_be_positive(m.weight_decay)),
-        is_noisy=is_noisy,
-        is_single=several(m.output_dimension) is None,
-    )
+    def _falling(self, which: int) -> Falling:
+        """The training (0) or test (1) loss as a function of s."""
+        return Falling(
+            log_loss=lambda s: _log_losses(self, s)[which],
+            start=initial_losses(_student(self))[which],
+            limit=_limits(self)[which],
+            rate=_s(self, 1),
+            may_rise=self.is_noisy and which == 1,  # the only loss that may rise again
+        )
 
 
 def _may_be_positive(value: Any) -> bool:
@@ -280,10 +255,6 @@ def _test_loss(m: _Resolved, t: Any) -> Any:
     return _losses(m, t)[1]
 
 
-def _outputs(m: _Resolved) -> Any:
-    return None if m.is_single else m.output_dimension
-
-
 def _finite_accuracies(m: _Resolved, t: Any, inputs: Any) -> tuple[Any, Any]:
     train_spread, test_spread = spreads(_student(m), _s(m, t))
     train, test = _losses(m, t)
@@ -302,39 +273,11 @@ def _limits(m: _Resolved) -> tuple[Any, Any]:
     return limits(_student(m))
 
 
-def _smallest_threshold(m: _Resolved, accuracy: Any) -> Any:
-    per_threshold = loss_from_accuracy(accuracy, jnp.ones_like(m.threshold), _outputs(m))
+def _smallest_threshold(m: _Resolved, accuracy: Any, outputs: Any) -> Any:
+    per_threshold = loss_from_accuracy(accuracy, jnp.ones_like(m.threshold), outputs)
     return _limits(m)[1] / per_threshold
 
 
 def _decay_time(m: _Resolved) -> Any:
     rate = m.learning_rate * m.weight_decay / m.output_dimension
     return jnp.where(rate > 0, 1 / jnp.where(rate > 0, rate, 1), jnp.inf)
-
-
-def _train_time(m: _Resolved, accuracy: Any) -> Crossing:
-    return _crossing(m, _needed_loss(m, accuracy), 0)
-
-
-def _test_time(m: _Resolved, accuracy: Any) -> Crossing:
-    return _crossing(m, _needed_loss(m, accuracy), 1)
-
-
-def _needed_loss(m: _Resolved, accuracy: Any) -> Any:
-    return loss_from_accuracy(accuracy, m.threshold, _outputs(m))
-
-
-def _crossing(m: _Resolved, level: Any, which: int) -> Crossing:
-    """When the training (0) or test (1) loss first falls to a level."""
-    loss = Falling(
-        log_loss=lambda s: _log_losses(m, s)[which],
-        start=initial_losses(_student(m))[which],
-        limit=_limits(m)[which],
-        may_rise=m.is_noisy and which == 1,  # the only loss that may rise again
-    )
-    return first_crossing(loss, level, 4 * m.learning_rate / m.output_dimension)
-
-
-def _grokking_delay(m: _Resolved, accuracy: Any) -> Crossing:
-    level = _needed_loss(m, accuracy)  # once: with several outputs it is the longest formula here
-    return delay(_crossing(m, level, 0), _crossing(m, level, 1))

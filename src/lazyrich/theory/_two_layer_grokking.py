@@ -10,7 +10,6 @@ import numpy as np
 
 from lazyrich.core import (
     AssumptionError,
-    Crossing,
     compute,
     compute_elementwise,
     falling_time,
@@ -20,16 +19,13 @@ from lazyrich.core import (
     whole,
 )
 from lazyrich.models import activation as named_activation
-from lazyrich.quantities._threshold_accuracy import accuracy_from_loss, loss_from_accuracy
 from lazyrich.theory._activation_moments import ActivationMoments, activation_moments
-from lazyrich.theory._first_crossing import Falling, delay, first_crossing
+from lazyrich.theory._first_crossing import Falling
+from lazyrich.theory._grokking_solution import GrokkingSolution
 from lazyrich.theory._laplace import atom, laplace
-from lazyrich.theory._linear_grokking import ERF_SQRT_2
 from lazyrich.theory._marchenko_pastur import MarchenkoPastur
 from lazyrich.theory._quadrature import panels
 from lazyrich.theory._solution import (
-    Solution,
-    accuracy_level,
     check_broadcast,
     learning_rate_of,
     times,
@@ -37,7 +33,7 @@ from lazyrich.theory._solution import (
 from lazyrich.theory._spectral_mean import bulk_sums
 
 
-class TwoLayerGrokking(Solution):
+class TwoLayerGrokking(GrokkingSolution):
     r"""A wide two-layer student learns a two-layer teacher of the same shape by gradient flow.
 
     $$ \dot D = -\frac{2\eta h}{d_\mathrm{out}^2}\, \Sigma D, \qquad
@@ -140,30 +136,6 @@ class TwoLayerGrokking(Solution):
         """Expected loss on fresh inputs, at the kernel of the start (Eq. 18)."""
         return compute_elementwise(_test_loss, self, times(time, self))
 
-    def train_accuracy(self, time: Any) -> Any:
-        """Share of training samples with squared error below the threshold (Eq. 42)."""
-        return self._accuracy(self.train_loss(time))
-
-    def test_accuracy(self, time: Any) -> Any:
-        """Share of fresh samples with squared error below the threshold (Eq. 42)."""
-        return self._accuracy(self.test_loss(time))
-
-    def _accuracy(self, loss: Any) -> Any:
-        # a step of its own, which is compiled once for both losses
-        return compute_elementwise(accuracy_from_loss, loss, self.threshold, self.output_dimension)
-
-    def train_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
-        """When the training accuracy first reaches a level."""
-        return compute(_train_time, self, accuracy_level(accuracy, self))
-
-    def test_time(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
-        """When the test accuracy first reaches a level; `inf` where it never does."""
-        return compute(_test_time, self, accuracy_level(accuracy, self))
-
-    def grokking_delay(self, accuracy: Any = ERF_SQRT_2) -> Crossing:
-        """Delay between training and test accuracy reaching a level."""
-        return compute(_grokking_delay, self, accuracy_level(accuracy, self))
-
     def kernel(self, time: Any) -> Any:
         r"""h(t) of the coupled equations (Eq. 17), for linear units.
 
@@ -179,6 +151,19 @@ class TwoLayerGrokking(Solution):
         """Training and test loss with the kernel moving as `kernel` says (Eq. 17), for linear units."""
         _assume_linear(self)
         return compute(_coupled_losses, self, times(time, self))
+
+    def _resolved(self) -> "TwoLayerGrokking":
+        return self
+
+    def _falling(self, which: int) -> Falling:
+        network = _network(self)
+        return Falling(
+            log_loss=lambda x: jnp.log(_losses(network, x)[which]),
+            start=_losses(network, jnp.zeros_like(self.aspect_ratio))[which],
+            limit=_losses(network, jnp.full_like(self.aspect_ratio, jnp.inf))[which],
+            rate=_x(self, 1),
+            may_rise=which == 1 and self.activation != "linear",
+        )
 
 
 def _assume_linear(m: TwoLayerGrokking) -> None:
@@ -250,35 +235,6 @@ def _train_loss(m: TwoLayerGrokking, t: Any) -> Any:
 
 def _test_loss(m: TwoLayerGrokking, t: Any) -> Any:
     return _losses(_network(m), _x(m, t))[1]
-
-
-def _needed_loss(m: TwoLayerGrokking, accuracy: Any) -> Any:
-    return loss_from_accuracy(accuracy, m.threshold, m.output_dimension)
-
-
-def _crossing(m: TwoLayerGrokking, level: Any, which: int) -> Crossing:
-    """When the training (0) or test (1) loss first falls to a level."""
-    network = _network(m)
-    loss = Falling(
-        log_loss=lambda x: jnp.log(_losses(network, x)[which]),
-        start=_losses(network, jnp.zeros_like(m.aspect_ratio))[which],
-        limit=_losses(network, jnp.full_like(m.aspect_ratio, jnp.inf))[which],
-        may_rise=which == 1 and m.activation != "linear",
-    )
-    return first_crossing(loss, level, m.learning_rate / m.output_dimension**2)
-
-
-def _train_time(m: TwoLayerGrokking, accuracy: Any) -> Crossing:
-    return _crossing(m, _needed_loss(m, accuracy), 0)
-
-
-def _test_time(m: TwoLayerGrokking, accuracy: Any) -> Crossing:
-    return _crossing(m, _needed_loss(m, accuracy), 1)
-
-
-def _grokking_delay(m: TwoLayerGrokking, accuracy: Any) -> Crossing:
-    level = _needed_loss(m, accuracy)
-    return delay(_crossing(m, level, 0), _crossing(m, level, 1))
 
 
 def _kernel_at(m: TwoLayerGrokking, x: Any) -> Any:
