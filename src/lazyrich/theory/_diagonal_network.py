@@ -7,7 +7,7 @@ import numpy as np
 
 from lazyrich.core import Crossing, argument_error, compute, is_traced, real
 from lazyrich.theory import _two_layer_flow as flow
-from lazyrich.theory._mode_solution import ModeSolution
+from lazyrich.theory._mode_solution import ModeSolution, loss_of
 from lazyrich.theory._solution import (
     check_broadcast,
     learning_rate_of,
@@ -145,8 +145,7 @@ def _layers(m: DiagonalNetwork, t: Any) -> tuple[Any, Any]:
 
 
 def _loss(m: DiagonalNetwork, t: Any) -> Any:
-    parts = m.variance * _residual(m, t) ** 2 / 2
-    return jnp.sum(parts, axis=tuple(range(-len(m.shape), 0)))
+    return loss_of(m, _residual(m, t))
 
 
 def _limit(m: DiagonalNetwork) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from lazyrich.core import Crossing, Status, compute, real
-from lazyrich.theory._mode_solution import ModeSolution
+from lazyrich.theory._mode_solution import ModeSolution, loss_of
 from lazyrich.theory._solution import (
     check_broadcast,
     learning_rate_of,
@@ -98,8 +98,7 @@ def _residual(m: LinearModes, t: Any) -> Any:
 
 
 def _loss(m: LinearModes, t: Any) -> Any:
-    parts = m.variance * _residual(m, t) ** 2 / 2
-    return jnp.sum(parts, axis=tuple(range(-len(m.shape), 0)))
+    return loss_of(m, _residual(m, t))
 
 
 def _time_of_share(m: LinearModes, share: Any) -> Crossing:

@@ -3,6 +3,8 @@
 import abc
 from typing import Any
 
+import jax.numpy as jnp
+
 from lazyrich.core import Crossing
 from lazyrich.theory._solution import Solution, mode_times, shape_of
 from lazyrich.theory._stages import Stages, stages_of
@@ -26,3 +28,8 @@ class ModeSolution(Solution):
 
     def _times(self, time: Any) -> Any:
         return mode_times(time, len(self.shape))
+
+
+def loss_of(m: Any, residual: Any) -> Any:
+    """Half the squared residuals times the variances of the features, of all modes together."""
+    return jnp.sum(m.variance * residual**2 / 2, axis=tuple(range(-len(m.shape), 0)))
