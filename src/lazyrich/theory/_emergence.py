@@ -169,7 +169,7 @@ def _units(value: Any) -> Any:
     return real("num_units", value, at_least=0, advice="Pass a number of hidden units.")
 
 
-def _odds(m: Emergence) -> Any:
+def start_odds(m: Any) -> Any:
     r"""$\ln(S/r - 1)$, minus the logit of the start."""
     return jnp.log(m.target_scale / m.start - 1)
 
@@ -179,15 +179,15 @@ def _growth(m: Emergence, t: Any) -> Any:
 
 
 def _modes(m: Emergence, t: Any) -> Any:
-    return m.target_scale * jax.nn.sigmoid(_growth(m, t) - _odds(m))
+    return m.target_scale * jax.nn.sigmoid(_growth(m, t) - start_odds(m))
 
 
 def _residual(m: Emergence, t: Any) -> Any:
-    return m.target_scale * jax.nn.sigmoid(_odds(m) - _growth(m, t))
+    return m.target_scale * jax.nn.sigmoid(start_odds(m) - _growth(m, t))
 
 
 def _loss(m: Emergence, t: Any) -> Any:
-    rest = jax.nn.sigmoid(_odds(m) - _growth(m, t))  # 1 − R/S, with all its digits
+    rest = jax.nn.sigmoid(start_odds(m) - _growth(m, t))  # 1 − R/S, with all its digits
     return m.target_scale**2 / 2 * jnp.sum(m.frequencies * rest**2, axis=-1)
 
 
@@ -223,6 +223,6 @@ def _loss_from_units(m: Emergence, N: Any) -> Any:
 
 
 def _saturation_time(m: Emergence, share: Any) -> Crossing:
-    time = (_odds(m) + jnp.log(share / (1 - share))) / _growth(m, 1.0)
+    time = (start_odds(m) + jnp.log(share / (1 - share))) / _growth(m, 1.0)
     at_start = time <= 0
     return Crossing(jnp.maximum(time, 0), jnp.where(at_start, Status.AT_START, Status.REACHED))

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from lazyrich.core import argument_error, compute, count, is_traced, moderate, real
+from lazyrich.theory._emergence import start_odds
 from lazyrich.theory._skill_sum import DIRECT, MOST_DIRECT, frequency, quadrature, skill_sum, zeta
 from lazyrich.theory._solution import Solution, check_broadcast, fitting, learning_rate_of, times
 
@@ -157,10 +158,6 @@ def _frequencies(beta: Any, k: Any) -> Any:
     return frequency(k, beta[..., None])
 
 
-def _odds(m: SkillScaling) -> Any:
-    return jnp.log(m.target_scale / m.start - 1)
-
-
 def _fall(x: Any) -> Any:
     """Derivative of the squared logistic function."""
     return 2 * jax.nn.sigmoid(x) ** 2 * jax.nn.sigmoid(-x)
@@ -183,7 +180,7 @@ def _loss_by(direct: int) -> Any:
     jax.jit, static_argnames="direct"
 )  # a user's derivative is compiled as one piece
 def _loss(m: SkillScaling, t: Any, direct: int) -> Any:
-    odds = _odds(m)
+    odds = start_odds(m)
     rate = jnp.maximum(2 * m.learning_rate * m.target_scale * t, 1e-30)
     low, high = jnp.maximum(odds - MARGIN, 0) / rate, (jnp.maximum(odds, 0) + MARGIN) / rate
 
@@ -219,7 +216,7 @@ def _loss_from_units(m: SkillScaling, N: Any) -> Any:
 
 def _law_of_time(m: SkillScaling) -> tuple[Any, Any]:
     """The tail's integral of `skill_sum` from k = 0, where all frequencies are present."""
-    beta, odds = jnp.broadcast_arrays(m.exponent, _odds(m))
+    beta, odds = jnp.broadcast_arrays(m.exponent, start_odds(m))
     power = (beta - 1) / beta
 
     low, high = jnp.maximum(odds - MARGIN, 0), jnp.maximum(odds, 0) + MARGIN
