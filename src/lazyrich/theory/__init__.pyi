@@ -3,7 +3,7 @@ from ._ascent_matrix import ascent_matrix as ascent_matrix
 from ._attention_saddles import AttentionSaddles as AttentionSaddles
 from ._balanced_modes import BalancedModes as BalancedModes
 from ._balanced_network import BalancedNetwork as BalancedNetwork
-from ._balanced_network import Representations as Representations
+from ._balanced_network import LayerRepresentations as LayerRepresentations
 from ._calibrate_emergence import calibrate_emergence as calibrate_emergence
 from ._coupons import CollectionBounds as CollectionBounds
 from ._coupons import NodesToCollect as NodesToCollect
@@ -19,7 +19,7 @@ from ._fastest_direction import fastest_direction as fastest_direction
 from ._feature_repulsion import FeatureRepulsion as FeatureRepulsion
 from ._feature_repulsion import feature_repulsion as feature_repulsion
 from ._gradient_expansion import GradientExpansion as GradientExpansion
-from ._group_features import Curvature as Curvature
+from ._group_features import EnergyCurvature as EnergyCurvature
 from ._group_features import FeatureFamily as FeatureFamily
 from ._group_features import GroupFeatures as GroupFeatures
 from ._group_features import NodeClasses as NodeClasses
@@ -28,8 +28,8 @@ from ._invariant_manifolds import EqualManifold as EqualManifold
 from ._invariant_manifolds import ProportionalManifold as ProportionalManifold
 from ._invariant_manifolds import ZeroManifold as ZeroManifold
 from ._late_grokking import LateGrokking as LateGrokking
-from ._lazy_readout import Convergence as Convergence
 from ._lazy_readout import LazyReadout as LazyReadout
+from ._lazy_readout import ReadoutConvergence as ReadoutConvergence
 from ._lazy_readout import ReadoutLimit as ReadoutLimit
 from ._linear_escape import LinearEscape as LinearEscape
 from ._linear_fixed_points import LinearFixedPoints as LinearFixedPoints
@@ -54,7 +54,7 @@ from ._sample_threshold import sample_threshold as sample_threshold
 from ._scalar_network import ScalarNetwork as ScalarNetwork
 from ._skill_scaling import ScalingLaw as ScalingLaw
 from ._skill_scaling import SkillScaling as SkillScaling
-from ._stages import Stages as Stages
+from ._stages import ModeStages as ModeStages
 from ._staircase import Staircase as Staircase
 from ._target_reconstruction import TargetReconstruction as TargetReconstruction
 from ._top_down import ModulatedEnergy as ModulatedEnergy

@@ -19,7 +19,7 @@ from lazyrich.theory._linear_task import (
 from lazyrich.theory._solution import Solution, learning_rate_of, times
 
 
-class Representations(NamedTuple):
+class LayerRepresentations(NamedTuple):
     r"""What each layer does to the similarity of inputs and outputs, returned by `BalancedNetwork`.
 
     $$ K = XX^\top \otimes W_2^\top W_2 + X W_1W_1^\top X^\top \otimes I $$
@@ -153,7 +153,7 @@ class BalancedNetwork(Solution):
         r"""$QQ^\top$, last two axes (inputs + outputs, inputs + outputs), inputs first."""
         return compute(_gram, self, times(time))
 
-    def representations(self, time: Any) -> Representations:
+    def representations(self, time: Any) -> LayerRepresentations:
         r"""$W_1W_1^\top$ and $W_2^\top W_2$, which the tangent kernel is made of."""
         return compute(_representations, self, times(time))
 
@@ -275,9 +275,9 @@ def _gram(m: BalancedNetwork, time: Any) -> Any:
     return Q @ jnp.swapaxes(Q, -1, -2)
 
 
-def _representations(m: BalancedNetwork, time: Any) -> Representations:
+def _representations(m: BalancedNetwork, time: Any) -> LayerRepresentations:
     W1, W2t = _turned(m, time)
-    return Representations(W1 @ jnp.swapaxes(W1, -1, -2), W2t @ jnp.swapaxes(W2t, -1, -2))
+    return LayerRepresentations(W1 @ jnp.swapaxes(W1, -1, -2), W2t @ jnp.swapaxes(W2t, -1, -2))
 
 
 def _weights(m: BalancedNetwork, time: Any) -> TwoLayerWeights:

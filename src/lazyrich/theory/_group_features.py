@@ -114,7 +114,7 @@ class NodeClasses(NamedTuple):
     is_maximum: np.ndarray
 
 
-class Curvature(NamedTuple):
+class EnergyCurvature(NamedTuple):
     r"""The Hessian of the energy on the sphere, returned by `GroupFeatures.curvature`.
 
     $$ P\left(\nabla^2\mathcal{E} - \langle w, \nabla\mathcal{E}\rangle\right)P, \qquad P = 1 - ww^\top $$
@@ -306,7 +306,7 @@ class GroupFeatures(Frozen):
         return NodeClasses(family, irrep, np.max(shares, -1), energy, relative, slope, is_maximum)
 
     @untraced
-    def curvature(self, weights: Any, tolerance: float = 1e-8) -> Curvature:
+    def curvature(self, weights: Any, tolerance: float = 1e-8) -> EnergyCurvature:
         """Signs of the Hessian of the energy on the sphere at nodes of shape (..., 2M).
 
         An eigenvalue counts as zero below the tolerance times the largest. At a point that is not critical
@@ -329,7 +329,7 @@ class GroupFeatures(Frozen):
         values = np.linalg.eigvalsh(on_sphere - 2 * size * (np.eye(unit.shape[-1]) - P))[..., 1:]
         zero = tolerance * np.maximum(np.abs(values).max(-1, keepdims=True), np.finfo(float).tiny)
         negative, positive = (values < -zero).sum(-1), (values > zero).sum(-1)
-        return Curvature(negative, values.shape[-1] - negative - positive, positive, values)
+        return EnergyCurvature(negative, values.shape[-1] - negative - positive, positive, values)
 
     def _hessian(self, unit: np.ndarray) -> np.ndarray:
         if not np.iscomplexobj(unit):

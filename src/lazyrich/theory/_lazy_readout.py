@@ -54,7 +54,7 @@ class ReadoutLimit(NamedTuple):
     gradient: Any
 
 
-class Convergence(NamedTuple):
+class ReadoutConvergence(NamedTuple):
     r"""How fast the gradient reaches its limit, returned by `LazyReadout.convergence`.
 
     $$ \lVert G_F(t) - G_F(\infty)\rVert_F \le C e^{-\lambda t} $$
@@ -211,7 +211,7 @@ class LazyReadout(Solution):
         """G_F at small times, term by term (Eq. 3, 55, 68)."""
         return compute(_expansion, self, self.features)
 
-    def convergence(self) -> Convergence:
+    def convergence(self) -> ReadoutConvergence:
         r"""How fast G_F reaches its limit (Proposition 3 without decay, 4 with decay).
 
         The rate is the smallest $\lambda_i$ among modes in which weights move; with decay it is η itself if
@@ -339,7 +339,7 @@ def _limit(m: LazyReadout) -> ReadoutLimit:
     return ReadoutLimit(V, E, m.output_scale * E @ V.T)
 
 
-def _convergence(m: LazyReadout) -> Convergence:
+def _convergence(m: LazyReadout) -> ReadoutConvergence:
     k = compute(_modes, m)
     limit = m.limit()
     moves = k.v - k.s[:, None] * k.y / k.rate[:, None]
@@ -348,11 +348,11 @@ def _convergence(m: LazyReadout) -> Convergence:
     tiny = 1e-13 * max(np.linalg.norm(m.start), np.linalg.norm(limit.weights))
     rates = [*k.rate[size > tiny], *([float(m.ridge)] if outside > tiny else [])]
     if not rates:
-        return Convergence(np.float64(np.inf), np.float64(0.0))
+        return ReadoutConvergence(np.float64(np.inf), np.float64(0.0))
     distance = np.hypot(np.linalg.norm(moves), outside)
     largest = np.linalg.norm(limit.weights, 2) + distance
     constant = k.s[0] * largest + np.linalg.norm(limit.error, 2)
-    return Convergence(
+    return ReadoutConvergence(
         np.float64(m.learning_rate * min(rates)), np.float64(m.output_scale * distance * constant)
     )
 

@@ -24,7 +24,7 @@ from lazyrich.theory._aligned_weights import aligned_modes
 from lazyrich.theory._deep_modes import deep_mode, deep_time_of_share, vanishing_mode
 from lazyrich.theory._linear_task import output_power_of, unexplained_power
 from lazyrich.theory._solution import Solution, learning_rate_of, mode_times, target_share
-from lazyrich.theory._stages import Stages, stages_of
+from lazyrich.theory._stages import ModeStages, stages_of
 from lazyrich.theory._two_layer_flow import (
     flow_of_imbalance,
     product_at,
@@ -192,7 +192,7 @@ class LinearNetworkModes(Solution):
             found = deep_time_of_share(self.start + 0 * rho, rho, self.depth, float(level))
         return Crossing(compute(jnp.divide, found.time, self.learning_rate), found.status)
 
-    def stages(self, lower: float = 0.1, upper: float = 0.9) -> Stages:
+    def stages(self, lower: float = 0.1, upper: float = 0.9) -> ModeStages:
         """When the modes are learned, and whether one after the other."""
         return stages_of(self.saturation_time, lower, upper)
 

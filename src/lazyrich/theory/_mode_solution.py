@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from lazyrich.core import Crossing
 from lazyrich.theory._solution import Solution, mode_times, shape_of
-from lazyrich.theory._stages import Stages, stages_of
+from lazyrich.theory._stages import ModeStages, stages_of
 
 
 class ModeSolution(Solution):
@@ -17,7 +17,7 @@ class ModeSolution(Solution):
     def saturation_time(self, share: Any = 0.9) -> Crossing:
         """When each mode first reaches a share of its target."""
 
-    def stages(self, lower: float = 0.1, upper: float = 0.9) -> Stages:
+    def stages(self, lower: float = 0.1, upper: float = 0.9) -> ModeStages:
         """When the modes are learned, and whether one after the other; modes are numbered flat."""
         return stages_of(self.saturation_time, lower, upper)
 

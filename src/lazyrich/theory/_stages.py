@@ -8,7 +8,7 @@ import numpy as np
 from lazyrich.core import Crossing, argument_error, known, number
 
 
-class Stages(NamedTuple):
+class ModeStages(NamedTuple):
     r"""When modes are learned, in order, and whether the intervals overlap.
 
     $$ \text{separation}_k = \frac{t^{\mathrm{begin}}_{k+1}}{\max_{j \le k} t^{\mathrm{end}}_j} $$
@@ -61,7 +61,7 @@ class Stages(NamedTuple):
     is_stage_like: bool
 
 
-def stages_of(time_of: Callable[[float], Crossing], lower: Any, upper: Any) -> Stages:
+def stages_of(time_of: Callable[[float], Crossing], lower: Any, upper: Any) -> ModeStages:
     """The stages of modes whose crossing times are known."""
     lower = number("lower", lower, above=0, below=1, advice="Use 0.1.")
     upper = number("upper", upper, above=0, below=1, advice="Use 0.9.")
@@ -78,4 +78,6 @@ def stages_of(time_of: Callable[[float], Crossing], lower: Any, upper: Any) -> S
     separation = np.divide(
         begin[1:], done, out=np.where(begin[1:] > 0, np.inf, 0.0), where=done > 0
     )
-    return Stages(order, begin, end, separation, bool(order.size > 1 and np.all(separation > 1)))
+    return ModeStages(
+        order, begin, end, separation, bool(order.size > 1 and np.all(separation > 1))
+    )

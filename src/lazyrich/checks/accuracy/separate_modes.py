@@ -136,7 +136,7 @@ def _logit(start: Any, share: Any) -> Any:
 
 
 def _stages(
-    found: "theory.Stages", rates: np.ndarray, model: str, clock: Callable[[Any], Any]
+    found: "theory.ModeStages", rates: np.ndarray, model: str, clock: Callable[[Any], Any]
 ) -> list[Comparison]:
     lower, upper = clock(mp.mpf(0.1)), clock(mp.mpf(0.9))
 
