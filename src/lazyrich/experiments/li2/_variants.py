@@ -56,29 +56,46 @@ class Kind:
     REAL, WIDE, COMPLEX, RIDGE = "real", "real, 2K nodes", "complex", "ridge"
 
 
-def run(kinds: Sequence[str], config: Config, context: Context) -> "xarray.Dataset":
-    """Every kind at every order from every seed, over `kind`, `order`, `seed` and `record`.
+@dataclasses.dataclass(frozen=True)
+class Panel:
+    """Ways to train the network that are drawn beside each other."""
 
-    Not all are trained for as many epochs.
-    """
-    import xarray
+    kinds: tuple[str, ...]
 
-    rows = []
-    for number, kind in enumerate(kinds):
-        # twice the nodes only at the first order: it tells whether the number of weights matters
-        orders = config.orders[:1] if kind == Kind.WIDE else config.orders
-        axes = {"kind": [kind], "order": {order: i for i, order in enumerate(orders)}}
-        row = over_cases(
-            axes,
-            _train,
-            config,
-            context,
-            f"modular addition, {kind}",
-            name=f"{number}",
-            resume=True,
-        )
-        rows.append(row.reindex(order=list(config.orders)))
-    return xarray.concat(rows, "kind").assign_attrs(_training.CONVENTION.attributes())
+    def run(self, config: Config, context: Context) -> "xarray.Dataset":
+        """Every kind at every order from every seed, over `kind`, `order`, `seed` and `record`.
+
+        Not all are trained for as many epochs.
+        """
+        import xarray
+
+        rows = []
+        for number, kind in enumerate(self.kinds):
+            # twice the nodes only at the first order: it tells whether the number of weights matters
+            orders = config.orders[:1] if kind == Kind.WIDE else config.orders
+            axes = {"kind": [kind], "order": {order: i for i, order in enumerate(orders)}}
+            text = f"modular addition, {kind}"
+            row = over_cases(axes, _train, config, context, text, name=f"{number}", resume=True)
+            rows.append(row.reindex(order=list(config.orders)))
+        return xarray.concat(rows, "kind").assign_attrs(_training.CONVENTION.attributes())
+
+    def figure(self, result: "xarray.Dataset", config: Config) -> "Figure":
+        """Accuracies and losses for each order, side by side for a single one; a line style for each kind."""
+        orders = result.order.values.tolist()
+        shape = (len(orders), 2) if len(orders) > 1 else (2, 1)
+        picture, rows = plotting.new_figure(*shape, panel=(3.2, 2.4))
+        panels = rows.reshape(2, len(orders))
+        for column, order in enumerate(orders):
+            for axes, name in zip(panels[:, column], ("accuracy", "loss"), strict=True):
+                for kind, style in zip(self.kinds, ("-", "--", ":"), strict=False):
+                    runs = by_time(result, kind=kind, order=order)
+                    if bool(runs.train_loss.notnull().all()):
+                        _draw(axes, runs, name, kind, style)
+                axes.set(xlabel="epoch", ylabel=name, xlim=(0, None), title=f"$M={order}$")
+            panels[1, column].set(yscale="log")
+        handles, labels = panels[0, 0].get_legend_handles_labels()
+        picture.legend(handles, labels, loc="outside lower center", ncols=len(self.kinds))
+        return picture
 
 
 def _epochs(config: Config, kind: str, number: int) -> np.ndarray:
@@ -166,25 +183,6 @@ def speed(
         f"test accuracy {_training.LEVEL:g} of the one over those of the other, geometric mean)",
         source, 1.0, ratio_of_times(own, other, last), comparison, **more,
     )  # fmt: skip
-
-
-def figure(result: "xarray.Dataset", kinds: Sequence[str]) -> "Figure":
-    """Accuracies and losses for each order, side by side for a single one; a line style for each kind."""
-    orders = result.order.values.tolist()
-    shape = (len(orders), 2) if len(orders) > 1 else (2, 1)
-    picture, rows = plotting.new_figure(*shape, panel=(3.2, 2.4))
-    panels = rows.reshape(2, len(orders))
-    for column, order in enumerate(orders):
-        for axes, name in zip(panels[:, column], ("accuracy", "loss"), strict=True):
-            for kind, style in zip(kinds, ("-", "--", ":"), strict=False):
-                runs = by_time(result, kind=kind, order=order)
-                if bool(runs.train_loss.notnull().all()):
-                    _draw(axes, runs, name, kind, style)
-            axes.set(xlabel="epoch", ylabel=name, xlim=(0, None), title=f"$M={order}$")
-        panels[1, column].set(yscale="log")
-    handles, labels = panels[0, 0].get_legend_handles_labels()
-    picture.legend(handles, labels, loc="outside lower center", ncols=len(kinds))
-    return picture
 
 
 def _draw(axes: Any, runs: "xarray.Dataset", name: str, kind: str, style: str) -> None:

@@ -2,13 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.core import Claim, require_seeds
 from lazyrich.experiments.li2 import _training, _variants
 from lazyrich.experiments.li2._variants import Kind
 
 if TYPE_CHECKING:
     import xarray
-    from matplotlib.figure import Figure
 
 PAPER, ID = "li2", "fig11"
 TITLE = "Modular addition with real weights"
@@ -22,12 +21,8 @@ REFERENCES = ("li2",)
 CONVENTION = _training.CONVENTION
 Config = _variants.Config
 PRESETS = _variants.PRESETS
-KINDS = (Kind.REAL,)
-
-
-def run(config: Config, context: Context) -> "xarray.Dataset":
-    """Every order from every seed."""
-    return _variants.run(KINDS, config, context)
+PANEL = _variants.Panel((Kind.REAL,))
+run, figure = PANEL.run, PANEL.figure
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
@@ -38,8 +33,3 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
         *_variants.for_orders(result, orders, lambda M: _variants.delayed(result, Kind.REAL, M, source, 1.0)),
     ]  # fmt: skip
     return require_seeds(found, 8)
-
-
-def figure(result: "xarray.Dataset", config: Config) -> "Figure":
-    """Accuracies above, losses below, a column for each order."""
-    return _variants.figure(result, KINDS)

@@ -3,13 +3,12 @@
 import dataclasses
 from typing import TYPE_CHECKING
 
-from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.core import Claim, require_seeds
 from lazyrich.experiments.li2 import _training, _variants
 from lazyrich.experiments.li2._variants import Kind
 
 if TYPE_CHECKING:
     import xarray
-    from matplotlib.figure import Figure
 
 PAPER, ID = "li2", "fig12"
 TITLE = "Modular addition with complex weights"
@@ -29,12 +28,8 @@ PRESETS = {
     "quick": dataclasses.replace(_variants.PRESETS["quick"], last_epochs=(320, 50)),
     "paper": _variants.PRESETS["paper"],
 }
-KINDS = (Kind.COMPLEX, Kind.REAL, Kind.WIDE)
-
-
-def run(config: Config, context: Context) -> "xarray.Dataset":
-    """Complex and real weights, and real ones of twice as many nodes, at every order from every seed."""
-    return _variants.run(KINDS, config, context)
+PANEL = _variants.Panel((Kind.COMPLEX, Kind.REAL, Kind.WIDE))
+run, figure = PANEL.run, PANEL.figure
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
@@ -53,8 +48,3 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
         *faster(Kind.WIDE, orders[:1], f"{source}, at as many real numbers"),
     ]  # fmt: skip
     return require_seeds(found, 8)
-
-
-def figure(result: "xarray.Dataset", config: Config) -> "Figure":
-    """Accuracies above, losses below, a column for each order."""
-    return _variants.figure(result, KINDS)

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.core import Claim, require_seeds
 from lazyrich.experiments.li2 import _training, _variants
 from lazyrich.experiments.li2._variants import Kind
 
 if TYPE_CHECKING:
     import xarray
-    from matplotlib.figure import Figure
 
 PAPER, ID = "li2", "fig13"
 TITLE = "Modular addition with the ridge top layer"
@@ -24,12 +23,8 @@ REFERENCES = ("li2",)
 CONVENTION = _training.CONVENTION
 Config = _variants.Config
 PRESETS = _variants.PRESETS
-KINDS = (Kind.RIDGE, Kind.REAL)
-
-
-def run(config: Config, context: Context) -> "xarray.Dataset":
-    """With the ridge top layer and with a trained one, at every order from every seed."""
-    return _variants.run(KINDS, config, context)
+PANEL = _variants.Panel((Kind.RIDGE, Kind.REAL))
+run, figure = PANEL.run, PANEL.figure
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
@@ -49,8 +44,3 @@ def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
         *speed([smallest], "at-least"), *speed(larger, "at-most"),
     ]  # fmt: skip
     return require_seeds(found, 8)
-
-
-def figure(result: "xarray.Dataset", config: Config) -> "Figure":
-    """Accuracies above, losses below, a column for each order."""
-    return _variants.figure(result, KINDS)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lazyrich.core import Claim, Context, require_seeds
+from lazyrich.core import Claim, require_seeds
 from lazyrich.experiments._records import by_time
 from lazyrich.experiments._times import time_to, value_at
 from lazyrich.experiments.li2 import _training, _variants
@@ -12,7 +12,6 @@ from lazyrich.experiments.li2._variants import Kind
 
 if TYPE_CHECKING:
     import xarray
-    from matplotlib.figure import Figure
 
 PAPER, ID = "li2", "fig14"
 TITLE = "The ridge top layer at M = 23"
@@ -28,19 +27,16 @@ Config = _variants.Config
 ORDER = 23
 SIZE = Config(orders=(ORDER,), last_epochs=(500,), seeds_per_chunk=8)
 PRESETS = {"quick": SIZE, "paper": SIZE}
-KINDS = (Kind.RIDGE, Kind.REAL)
-
-
-def run(config: Config, context: Context) -> "xarray.Dataset":
-    """With the ridge top layer and with a trained one from every seed."""
-    return _variants.run(KINDS, config, context)
+PANEL = _variants.Panel((Kind.RIDGE, Kind.REAL))
+run, figure = PANEL.run, PANEL.figure
 
 
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """It groks within 500 epochs, and later than the baseline."""
     order, source, num = config.orders[0], "Fig. 14", result.sizes["seed"]
     ridge, real = (
-        np.clip(_variants.epochs(result, kind, order), 1, config.last_epochs[0]) for kind in KINDS
+        np.clip(_variants.epochs(result, kind, order), 1, config.last_epochs[0])
+        for kind in PANEL.kinds
     )
     last = by_time(result, kind=Kind.RIDGE, order=order).test_accuracy.isel(time=-1)
     found = [
@@ -61,8 +57,3 @@ def _when_fitted(result: "xarray.Dataset", order: int) -> float:
     runs = by_time(result, kind=Kind.RIDGE, order=order)
     times = time_to(runs.train_accuracy, 0.99)
     return float(np.max(value_at(runs.time, runs.test_accuracy, times)))
-
-
-def figure(result: "xarray.Dataset", config: Config) -> "Figure":
-    """Accuracies above, losses below."""
-    return _variants.figure(result, KINDS)
