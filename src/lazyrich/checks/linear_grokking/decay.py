@@ -292,7 +292,7 @@ def _off_the_flow(
 
 
 def _off_descent(
-    printed: list[np.ndarray], sigma: np.ndarray, task: tasks.TeacherStudent
+    printed: list[np.ndarray], sigma: np.ndarray, task: "tasks.TeacherStudent"
 ) -> list[float]:
     """Losses beside those of descent in ever smaller steps, extrapolated to none; relative."""
     errors = []
@@ -311,7 +311,7 @@ def _off_descent(
     return errors
 
 
-def _ridge(task: tasks.TeacherStudent) -> np.ndarray:
+def _ridge(task: "tasks.TeacherStudent") -> np.ndarray:
     """S − T at the least mean squared error + γ|S|²/2, by least squares on rows for data and penalty."""
     from lazyrich.simulate._linear_descent import draw
 

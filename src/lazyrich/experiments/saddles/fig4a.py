@@ -27,7 +27,7 @@ CAPTION = _panels.caption(
     "preset follows the flow of the network itself for the first 20 000. The quick preset has 128 "
     "sequences, five heads and a rate of 0.1.",
 )
-SECONDS = {"quick": 10, "paper": 20_000}
+SECONDS = {"quick": 8, "paper": 1500}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
