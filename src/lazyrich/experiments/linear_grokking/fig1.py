@@ -24,7 +24,7 @@ CAPTION = (
     "its standard error; black: theory without a fit. The paper leaves open the second threshold of the "
     "right panel (here 1e-6), the test set's size and the number of runs."
 )
-SECONDS = {"quick": 20, "paper": 150}
+SECONDS = {"quick": 30, "paper": 150}
 REFERENCES = ("linear-grokking", "omnigrok")
 CONVENTION = _curves.CONVENTION
 
