@@ -104,7 +104,7 @@ CALLS = {
     },
     "gradient_flow": {
         "training": FLOW, "times": np.linspace(0.1, 1, 10).tolist(), "seeds": [0],
-        "learning_rate": 1.0, "tolerance": 1e-6, "context": None,
+        "learning_rate": 1.0, "tolerance": 1e-6, "implicit": False, "context": None,
     },
     "linear_descent": {
         "task": tasks.TeacherStudent(2, 3), "steps": [1], "learning_rate": 0.1, "seeds": [0],

@@ -27,7 +27,10 @@ RESTARTS, MOST_STEPS = 16, 20_000
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    """What a panel is computed from; `nodes` are those of a quadrature over the population, per input."""
+    """What a panel is computed from.
+
+    `nodes` are those of a quadrature over the population, per input; `implicit` says how to integrate a flow.
+    """
 
     width: int = 50
     initial_std: float = 1e-6
@@ -37,6 +40,7 @@ class Config:
     population: bool = False
     nodes: int = 0
     flow: bool = False
+    implicit: bool = False
     num_records: int = 200
     num_seeds: int = 8
     seeds_per_chunk: int = 8
@@ -232,9 +236,11 @@ def _train(
     training: "simulate.Supervised", steps: Any, config: Config, seeds: range
 ) -> "xarray.Dataset":
     if config.flow:
+        tolerance = 1e-8 if config.implicit else 1e-6  # explicit steps are short enough anyway
         return simulate.gradient_flow(
-            training, steps, learning_rate=config.learning_rate, seeds=seeds, tolerance=1e-6
-        )
+            training, steps, learning_rate=config.learning_rate, seeds=seeds, tolerance=tolerance,
+            implicit=config.implicit,
+        )  # fmt: skip
     return simulate.gradient_descent(
         training, steps, learning_rate=config.learning_rate, seeds=seeds
     )

@@ -17,14 +17,20 @@ CAPTION = _panels.caption(
     "cannot stay. The activation is not named in the text; z² tanh z is one of its order. "
     f"{_teachers.SCALED}",
 )
-SECONDS = {"quick": 18, "paper": 1000}
+SECONDS = {"quick": 18, "paper": 100}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
-TIES = "in one run of eight two of ten units grow together, as their starts are nearly tied"
+SMALL = 0.005
+TIES = (
+    "in one run of eight two of ten units grow together, as their starts are nearly tied; from weights of "
+    f"{SMALL:g}, as in the paper, in none of 16"
+)
 PRESETS = {
     "quick": Config(10, 0.02, 0.02, 20_000, population=True, nodes=20, num_seeds=16),
-    "paper": Config(10, 0.005, 0.02, 120_000, num_seeds=16, population=True, nodes=24, flow=True),
+    "paper": Config(
+        10, SMALL, 0.02, 400_000, population=True, nodes=24, flow=True, implicit=True, num_seeds=16
+    ),
 }
 PANEL = _panels.Panel(TITLE, _teachers.student("z2-tanh", _teachers.SHORT))
 run, figure, frames = PANEL.run, PANEL.figure, PANEL.frames
@@ -33,17 +39,11 @@ run, figure, frames = PANEL.run, PANEL.figure, PANEL.frames
 def claims(result: "xarray.Dataset", config: Config) -> list[Claim]:
     """What App. B.1 says about Fig. 4H."""
     found = PANEL.walks(result, config)
+    ties = {"rests": Departure(TIES, 0.875, 0.15)} if config.initial_std > SMALL else {}
     return require_seeds(
         [
             PANEL.order_claim(result, config, "App. B.1"),
-            *_walks.walk_claims(
-                result,
-                found,
-                "zero",
-                "Fig. 4H",
-                every=False,
-                departures={"rests": Departure(TIES, 0.875, 0.15)},
-            ),
+            *_walks.walk_claims(result, found, "zero", "Fig. 4H", every=False, departures=ties),
         ],
         8,
     )
