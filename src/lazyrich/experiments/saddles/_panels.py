@@ -143,7 +143,8 @@ class Panel:
         )
         one, middle = result.isel(seed=pick), found[pick].middle
         _draw_losses(axes["loss"], result, pick, self.title)
-        words = "after the first drop" if self.early else "during the plateau"
+        dropped = "after the first drop" if found[pick].plateaus.num_drops else "at the start"
+        words = dropped if self.early else "during the plateau"
         for name, index, when, colour in (
             ("plateau", middle, words, 1),
             ("end", -1, "at the end", 2),
