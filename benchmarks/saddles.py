@@ -1,12 +1,12 @@
 """Gradient descent on the panels of saddles against plain PyTorch loops, in one run.
 
-    python benchmarks/saddles.py [--seeds 512] [--rounds 5] [--panels fig1b fig1g sizes]
+    python benchmarks/saddles.py [--seeds 512] [--rounds 5] [--dtype float64] [--panels fig1b fig1g sizes]
 
 Needs the extra `bench`. Both descend on a panel's data (8192 samples where the paper has them) at its
 width and learning rate. PyTorch takes full-batch steps for one seed, in float32 and in float64, with one
-thread and with all; the faster counts. The library takes them in float64 for many seeds at once; its time
-is that for one step of one seed, and its ratio that to PyTorch's float32. Both take turns, and of all
-rounds the median counts. Compiling, and drawing the data of a seed, are not part of a step; they have
+thread and with all; the faster counts. The library takes them in float64, or as asked, for many seeds at
+once; its time is that for one step of one seed, and its ratio that to PyTorch's float32. Both take turns, and
+of all rounds the median counts. Compiling, and drawing the data of a seed, are not part of a step; they have
 columns of their own. "All in all" is the ratio for the whole panel at 8 seeds: the library with draws, 201
 records and, in the first number, compiling; PyTorch with its steps alone. It is left out where it takes
 minutes.
@@ -251,10 +251,10 @@ def samples(training: Any) -> tuple[np.ndarray, np.ndarray]:
 class Library:
     """The library's steps, many seeds at once."""
 
-    def __init__(self, setting: Setting, num_seeds: int):
-        training, self.num_seeds = setting.training, num_seeds
+    def __init__(self, setting: Setting, num_seeds: int, dtype: str):
+        training, self.num_seeds, self.is_double = setting.training, num_seeds, dtype == "float64"
         distinct = min(DISTINCT_STARTS, num_seeds)
-        with jax.enable_x64(True):
+        with jax.enable_x64(self.is_double):
             stacked(training, range(distinct))  # compiles the draws
             drawn, seconds = timed(stacked, training, range(distinct))
             self.draw_seconds = seconds / distinct
@@ -269,7 +269,7 @@ class Library:
 
     def run(self, steps: int) -> None:
         """So many steps of all seeds."""
-        with jax.enable_x64(True):
+        with jax.enable_x64(self.is_double):
             jax.block_until_ready(self.advance((self.weights, None), self.data, 0, steps))
 
 
@@ -317,12 +317,12 @@ def whole_seconds(setting: Setting) -> list[float]:
     return [seconds / WHOLE_SEEDS for _, seconds in runs]
 
 
-def report(name: str, panel: Panel, num_seeds: int, rounds: int) -> None:
+def report(name: str, panel: Panel, num_seeds: int, rounds: int, dtype: str) -> None:
     setting = panel.setting()
     gap = difference(panel, setting)
     jax.clear_caches()
     whole = whole_seconds(setting)
-    library = Library(setting, min(num_seeds, panel.seeds or num_seeds))
+    library = Library(setting, min(num_seeds, panel.seeds or num_seeds), dtype)
     plain: dict[Any, Any] = {
         pair: Plain(panel, setting, *pair) for pair in itertools.product(DTYPES, THREADS)
     }
@@ -348,7 +348,7 @@ def report_sizes(num_seeds: int, rounds: int) -> None:
     for exponent in (3, 4, 5, 6):
         training = fig1b.training(dataclasses.replace(config, num_samples=10**exponent))
         setting = Setting(training, training, config.learning_rate)
-        library = Library(setting, num_seeds)
+        library = Library(setting, num_seeds, "float64")
         plain = {name: Plain(PANELS["fig1b"], setting, "float64", name) for name in THREADS}
         best = step_seconds(plain | {"library": library}, rounds)
         ours, theirs = best.pop("library"), min(best[name] for name in THREADS)
@@ -360,6 +360,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=512, help="that the library advances together")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--dtype", choices=DTYPES, default="float64", help="of the library's steps")
     parser.add_argument(
         "--panels", nargs="+", choices=(*PANELS, "sizes"), default=(*PANELS, "sizes")
     )
@@ -369,7 +370,7 @@ def main() -> None:
         "difference")  # fmt: skip
     for name, panel in PANELS.items():
         if name in arguments.panels:
-            report(name, panel, arguments.seeds, arguments.rounds)
+            report(name, panel, arguments.seeds, arguments.rounds, arguments.dtype)
     if "sizes" in arguments.panels:
         report_sizes(arguments.seeds, arguments.rounds)
 
