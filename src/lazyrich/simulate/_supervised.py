@@ -41,7 +41,7 @@ class Supervised(Training):
        C^* = \Sigma_{zz}^{+} \Sigma_{zy} $$
 
     so that a step costs nothing that grows with the number of samples. Others sum over samples, or over
-    Gauss–Hermite nodes where the task gives them.
+    nodes of a quadrature where the task gives them.
 
     Records `loss`; with `units` also `incoming` and `outgoing`, the weights $u_i$ and $v_i$ of the first
     hidden layer; with `weights` all weights, flat, in the order of `adapters.derivatives`, for

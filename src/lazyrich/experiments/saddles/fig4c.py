@@ -19,7 +19,7 @@ CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
 PRESETS = {
-    "quick": Config(50, 1e-06, 0.02, 4000, population=True, nodes=20),
+    "quick": Config(50, 1e-06, 0.02, 4000, population=True, nodes=16),
     "paper": Config(50, 1e-06, 0.02, 4000, num_seeds=16),
 }
 PANEL = _panels.Panel(TITLE, _teachers.student("sine", _teachers.LONG), early=True)

@@ -20,7 +20,7 @@ CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config
 PRESETS = {
-    "quick": Config(10, 0.005, 0.02, 12000, population=True, nodes=20),
+    "quick": Config(10, 0.005, 0.02, 12000, population=True, nodes=16),
     "paper": Config(10, 0.005, 0.02, 12000, num_seeds=16),
 }
 PANEL = _panels.Panel(TITLE, _teachers.student("versine", _teachers.LONG))
