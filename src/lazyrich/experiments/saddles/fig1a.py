@@ -23,7 +23,7 @@ CAPTION = (
     "small weights, one for each seed, drawn at the sizes of their two modes; they keep close to both paths. "
     "Right: their losses."
 )
-SECONDS = {"quick": 5, "paper": 12}
+SECONDS = {"quick": 5, "paper": 5}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 

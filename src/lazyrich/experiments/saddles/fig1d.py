@@ -15,7 +15,7 @@ CAPTION = _panels.caption(
     "the first-layer weights of its units",
     "One ray, then two.",
 )
-SECONDS = {"quick": 1, "paper": 8}
+SECONDS = {"quick": 1, "paper": 3}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config

@@ -15,7 +15,7 @@ CAPTION = _panels.caption(
     "its kernels",
     "One ray, then two.",
 )
-SECONDS = {"quick": 2, "paper": 8}
+SECONDS = {"quick": 2, "paper": 3}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config

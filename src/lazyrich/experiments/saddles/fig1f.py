@@ -19,7 +19,7 @@ CAPTION = _panels.caption(
     "One head, then two. Inputs have variance ½ in each dimension, so that the loss starts at 1 as in "
     "the animation. With ten heads the times depend on the start: see the spread.",
 )
-SECONDS = {"quick": 3, "paper": 8}
+SECONDS = {"quick": 3, "paper": 6}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config

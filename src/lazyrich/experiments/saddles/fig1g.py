@@ -19,7 +19,7 @@ CAPTION = _panels.caption(
     "One unit, then two. The target is divided by √8, so that the loss starts at 1 as in the animation. "
     "With ten units the times depend on the start: see the spread.",
 )
-SECONDS = {"quick": 3, "paper": 8}
+SECONDS = {"quick": 3, "paper": 3}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config

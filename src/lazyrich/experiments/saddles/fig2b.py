@@ -22,7 +22,7 @@ CAPTION = (
     "self-attention (25 heads) still rest on their way; some do not, as two or three of their heads start "
     "alike. Circles: drops that the staircase predicts, without a fit. Settings as in Fig. 2A."
 )
-SECONDS = {"quick": 5, "paper": 120}
+SECONDS = {"quick": 5, "paper": 25}
 CONVENTION = _spectra.CONVENTION
 REFERENCES = _spectra.REFERENCES
 

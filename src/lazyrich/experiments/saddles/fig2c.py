@@ -29,7 +29,7 @@ CAPTION = (
     "so that W = B B^T is about as large as W*; normal g_i of variance 1/H; and weights of 1e-6 added. "
     "Large isotropic: standard deviation 0.1. Other settings as in Fig. 2A."
 )
-SECONDS = {"quick": 20, "paper": 35}
+SECONDS = {"quick": 20, "paper": 20}
 CONVENTION = _spectra.CONVENTION
 REFERENCES = _spectra.REFERENCES
 Config = _spectra.Config

@@ -15,7 +15,7 @@ CAPTION = _panels.caption(
     "Order 0: nothing separates; all units stay equal while the loss drops and then creeps. "
     f"{_teachers.SCALED}",
 )
-SECONDS = {"quick": 7, "paper": 600}
+SECONDS = {"quick": 7, "paper": 180}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config

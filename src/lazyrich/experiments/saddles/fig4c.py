@@ -14,7 +14,7 @@ CAPTION = _panels.caption(
     "the first-layer weights of its units",
     f"Order 1: the first drop leaves weights in one direction. {_teachers.SCALED}",
 )
-SECONDS = {"quick": 18, "paper": 600}
+SECONDS = {"quick": 18, "paper": 440}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config

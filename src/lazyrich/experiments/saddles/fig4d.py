@@ -18,7 +18,7 @@ CAPTION = _panels.caption(
     "Order 1: the first drop leaves weights in one direction, which is no manifold of one effective "
     f"unit. {_teachers.SCALED}",
 )
-SECONDS = {"quick": 10, "paper": 900}
+SECONDS = {"quick": 10, "paper": 140}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config

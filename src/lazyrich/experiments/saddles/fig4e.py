@@ -15,7 +15,7 @@ CAPTION = _panels.caption(
     "Order 2: one unit after the other. The activation is not named in the text; 1 − cos z is one of "
     f"its order. {_teachers.SCALED}",
 )
-SECONDS = {"quick": 14, "paper": 600}
+SECONDS = {"quick": 14, "paper": 270}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config

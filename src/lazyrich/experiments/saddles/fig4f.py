@@ -17,7 +17,7 @@ CAPTION = _panels.caption(
     "the first-layer weights of its units",
     f"Order 2: one unit after the other. {_teachers.SCALED}",
 )
-SECONDS = {"quick": 17, "paper": 900}
+SECONDS = {"quick": 17, "paper": 110}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config

@@ -18,7 +18,7 @@ CAPTION = _panels.caption(
     "Order 3: one unit after the other, with longer plateaus; the paper preset follows the flow, the "
     f"quick one descent from 0.01 in place of 0.005. {_teachers.SCALED}",
 )
-SECONDS = {"quick": 3, "paper": 120}
+SECONDS = {"quick": 3, "paper": 12}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config

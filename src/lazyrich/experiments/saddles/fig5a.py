@@ -15,7 +15,7 @@ CAPTION = _panels.caption(
     "the first-layer weights of its units",
     "Data of Fig. 1B.",
 )
-SECONDS = {"quick": 2, "paper": 15}
+SECONDS = {"quick": 2, "paper": 4}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config

@@ -15,7 +15,7 @@ CAPTION = _panels.caption(
     "the first-layer weights of its units",
     "Data of Fig. 1D.",
 )
-SECONDS = {"quick": 7, "paper": 15}
+SECONDS = {"quick": 7, "paper": 8}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 Config = _panels.Config

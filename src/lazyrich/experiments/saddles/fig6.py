@@ -27,7 +27,7 @@ CAPTION = (
     "networks: data of Fig. 1B. ReLU networks: two orthogonal inputs, (1, ½) and (−1.5, 3), each with an "
     "output of its own, 1 and 1."
 )
-SECONDS = {"quick": 26, "paper": 60}
+SECONDS = {"quick": 26, "paper": 40}
 CONVENTION = _panels.CONVENTION
 REFERENCES = _panels.REFERENCES
 ACTIVATIONS: tuple[str, ...] = ("linear", "relu")

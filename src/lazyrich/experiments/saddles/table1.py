@@ -25,7 +25,7 @@ CAPTION = (
     "left before the network has come to its saddle, at the second singular value of Σ_yx. Without MNIST "
     "the small digits set that comes with the install takes its place."
 )
-SECONDS = {"quick": 3, "paper": 300}
+SECONDS = {"quick": 3, "paper": 100}
 REFERENCES = ("saddles",)
 CONVENTION = Convention(
     loss="½ mean over samples of the squared norm of the error",
